@@ -22,7 +22,7 @@ from dpcore.evaluation.metrics import loneliest_row
 from dpcore.figures.attack import attack_scene
 from dpcore.figures.scene import Scene
 from dpcore.privacy import EpsilonDelta, Event, Privacy
-from dpcore.privacy.guarantee import show_bound
+from dpcore.privacy.guarantee import show_bound, show_delta
 from dpcore.registry import EXHIBITS, load
 from dpcore.schema import Column
 
@@ -192,7 +192,7 @@ def _said(attack: Attack, step: int, done: str) -> str:
         allowed = math.floor(100.0 * float(guess_rate([alone])))
         if allowed > best:
             proved += f"; ε = {show_bound(guarantee.epsilon)} alone would allow {allowed}"
-    delta = "" if guarantee.delta is None else f", δ = {show_bound(guarantee.delta)}"
+    delta = "" if guarantee.delta is None else f", δ = {show_delta(guarantee.delta)}"
     head = f"At ε = {show_bound(attack.epsilons[step])}{delta}, {guarantee.protects}, "
     if not attack.played[step]:
         return f"{head}a coin is right 50 times in 100 ({proved}). {done}"

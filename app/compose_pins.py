@@ -95,7 +95,7 @@ def table(composition: Composition, priced: Priced) -> str:
 
 def _amount(prices: Prices) -> str:
     """What a column's numbers are."""
-    return {"ε": "Price ε"}.get(amount_of(prices), f"{amount_of(prices)} for ε = {prices.epsilon}")
+    return {"ε": "Total ε"}.get(amount_of(prices), f"{amount_of(prices)} for ε = {prices.epsilon}")
 
 
 def _row(title: str, cells: dict[str, str], live: Container[str]) -> str:

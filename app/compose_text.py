@@ -10,7 +10,7 @@ from dpcore.accounting.gaussian import all_gaussian, total_mu
 from dpcore.errors import InputError
 from dpcore.evaluation.composition import Crossover, Prices, Way, shares_asked, way_of, ways
 from dpcore.privacy.adjacency import protects
-from dpcore.privacy.guarantee import show, show_bound
+from dpcore.privacy.guarantee import show, show_bound, show_delta
 
 
 def sentences(
@@ -45,7 +45,8 @@ def _moved(composition: Composition) -> str:
     mu2 = float(total_mu(composition.events)) ** 2
     return (
         f"Each {composition.run_title} adds μ²/2 = {show(0.5 * mu2)} to the mean of the privacy "
-        f"loss and μ² = {show(mu2)} to its variance. Drag ε: the shaded area is **δ**."
+        f"loss and μ² = {show(mu2)} to its variance. Drag ε: beyond it, the density "
+        "weighted by 1\u00a0−\u00a0e^(ε−L) has the area **δ**."
     )
 
 
@@ -68,25 +69,22 @@ def said_of(turn: Crossover, repeats: str) -> str:
 
 
 def _spread(composition: Composition, prices: Prices, step: int) -> str:
-    """How far the dearest count is from the best one."""
+    """How far the loosest bound is from the best one."""
     costs = {way: float(prices.values[way.slot][step]) for way in prices.ways}
     finite = {way: value for way, value in costs.items() if np.isfinite(value) and value > 0.0}
     if len(finite) < 2:
         return ""
-    dearest, best = max(finite, key=finite.__getitem__), min(finite, key=finite.__getitem__)
-    ratio = finite[dearest] / finite[best]
-    verb = "charges" if prices.epsilon is None else "asks for"
-    what = "what" if prices.epsilon is None else "the noise that"
-    times = f"**{show(ratio)} times**" if ratio >= 1.005 else "the same as"
-    ends = "" if ratio < 1.005 else f" {what}"
-    return (
-        f"At k = {prices.counts[step]:,}, {dearest.title} {verb} {times}{ends} {best.title} does."
-    )
+    loosest, best = max(finite, key=finite.__getitem__), min(finite, key=finite.__getitem__)
+    ratio = finite[loosest] / finite[best]
+    head, what = f"At k = {prices.counts[step]:,},", "ε" if prices.epsilon is None else "noise"
+    if ratio < 1.005:
+        return f"{head} {loosest.title} and {best.title} give the same {what}."
+    return f"{head} the {what} of {loosest.title} is **{show(ratio)} times** that of {best.title}."
 
 
 def _promise(composition: Composition, prices: Prices, step: int) -> str:
     """The best number with everything that belongs beside it."""
-    held = f"δ = {show_bound(composition.delta)}, {protects(composition.adjacency)}"
+    held = f"δ = {show_delta(composition.delta)}, {protects(composition.adjacency)}"
     candidates = [
         (float(prices.values[way.slot][step]), way)
         for way in prices.ways
@@ -108,7 +106,7 @@ def _promise(composition: Composition, prices: Prices, step: int) -> str:
 
 
 def _condition(composition: Composition, way: Way) -> str:
-    """What this price needs that the others do not."""
+    """What this bound needs that the others do not."""
     if not isinstance(way.method, Assuming):
         return ""
     more = set(way.method.assumptions_of(composition.events)) - set(way.method.assumptions)
@@ -159,7 +157,7 @@ def _printed(composition: Composition, prices: Prices) -> list[str]:
 
 
 def _best(composition: Composition, prices: Prices) -> str:
-    """The true price as far as it is known, at the current count."""
+    """The smallest epsilon as far as it is known, at the current count."""
     step = prices.counts.index(composition.k)
     slot = next((name for name in ("exact", "pld") if name in prices.values), None)
     if slot is None:
@@ -169,5 +167,5 @@ def _best(composition: Composition, prices: Prices) -> str:
         return ""
     if np.isfinite(low) and show_bound(float(low)) != show_bound(float(value)):
         ends = f"between {show(float(low))} and {show_bound(float(value))}"
-        return f"The true cost at k = {composition.k:,} is {ends}."
-    return f"The true cost at k = {composition.k:,} is {show_bound(float(value))}."
+        return f"The smallest ε at k = {composition.k:,} is {ends}."
+    return f"The smallest ε at k = {composition.k:,} is {show_bound(float(value))}."

@@ -33,7 +33,7 @@ MECHANISMS = {
 SAMPLINGS: dict[str, Sampling] = {"n": "none", "p": "poisson", "w": "without_replacement"}
 ADJACENCIES = ("replace_one", "add_remove")
 SHOWS = {
-    "count": "Price against k",
+    "count": "ε against k",
     "profile": "δ against ε",
     "attack": "The best attacker (trade-off)",
     "loss": "The privacy loss (PLD)",

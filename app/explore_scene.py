@@ -24,11 +24,11 @@ from dpcore.evaluation.yardstick import metric_of, yardstick
 from dpcore.figures.budget import Words, budget_scene, pair_of_panels
 from dpcore.figures.model_plot import Drawing, Subject, portrait
 from dpcore.figures.scene import Choice, Panel, Points, Scene, text_at
-from dpcore.figures.utility_curve import Marks, axis_of, show_delta
+from dpcore.figures.utility_curve import Marks, axis_of
 from dpcore.models.declaration import Picture
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.privacy import Guarantee, Ledger
-from dpcore.privacy.guarantee import show
+from dpcore.privacy.guarantee import show, show_delta
 
 Array = NDArray[np.float64]
 Choices = Mapping[str, tuple[Choice, tuple[Any, ...]]]

@@ -34,7 +34,7 @@ from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.table import PrivateTable
 
 DELTA = 1e-5
-TERMS = "Every ε is at δ = 0.00001, for replacing one person's (or one image's) row."
+TERMS = "Every ε is at δ = 10⁻⁵, for replacing one person's (or one image's) row."
 TITLE = "Guess first, then see."
 PATH_LEAD = (
     "Nine ideas. On each screen, drag the mark, draw the curve you expect, then see the true one."

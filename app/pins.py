@@ -27,8 +27,8 @@ from dpcore.errors import DPCoreError
 from dpcore.evaluation.yardstick import metric_of
 from dpcore.figures.pins import beside, pinned_scene, utilities
 from dpcore.figures.scene import Scene
-from dpcore.figures.utility_curve import AXES, axis_of, show_delta
-from dpcore.privacy.guarantee import show
+from dpcore.figures.utility_curve import AXES, axis_of
+from dpcore.privacy.guarantee import show, show_delta
 
 if TYPE_CHECKING:
     from app.composing import Composition

@@ -62,7 +62,7 @@ def _misread_of(address: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _own(address: Mapping[str, str]) -> Mapping[str, str]:
-    return dict(parse_qsl(address[ON])) if ON in address else address
+    return dict(parse_qsl(address[ON], keep_blank_values=True)) if ON in address else address
 
 
 def _data_names() -> list[str]:

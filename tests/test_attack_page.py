@@ -168,7 +168,7 @@ def test_what_is_said_names_delta_and_who_is_protected() -> None:
     game = attacking.game(RARE, data, result_store.ResultStore(), attacking.FARTHEST, 0)
     shown = attacking.scene(game, RARE, data)
     for said in shown.live_text["attacked"]:
-        assert f"δ = 0.00001, replacing one {data.unit}'s row, you are right" in said, said
+        assert f"δ = 10⁻⁵, replacing one {data.unit}'s row, you are right" in said, said
         assert "one row moves" not in said
     five = replace(RARE, rows_per_person=5)
     several = attacking.scene(

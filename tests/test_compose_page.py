@@ -63,10 +63,10 @@ from dpcore.evaluation.composition import (
 from dpcore.figures.composition import COLOURS, colour_of, polygon, prices_scene
 from dpcore.figures.derivation import DERIVATIONS
 from dpcore.figures.plotly import figure
-from dpcore.figures.scene import PALETTE_LIGHT, Axis, Bars, Panel, Scene, Spots
+from dpcore.figures.scene import PALETTE_LIGHT, Axis, Bars, Curve, Panel, Rule, Scene, Spots
 from dpcore.figures.tail import shaded
 from dpcore.privacy import Event, Gaussian, Laplace
-from dpcore.privacy.guarantee import show_bound
+from dpcore.privacy.guarantee import show, show_bound, show_delta
 
 PATIENCE = 60
 PAGE = """
@@ -199,11 +199,11 @@ def test_every_step_of_the_scene_has_the_prices_of_its_count(first: AppTest) -> 
 
 def test_every_epsilon_has_its_delta_and_adjacency_beside_it(first: AppTest) -> None:
     now = scene(first)
-    assert "δ = 0.00001, replacing one person's row" in now["panels"][0]["subtitle"][now["step"]]
+    assert "δ = 10⁻⁵, replacing one person's row" in now["panels"][0]["subtitle"][now["step"]]
     assert all(
-        "δ = 0.00001, replacing one person's row" in line for line in now["live_text"]["promise"]
+        "δ = 10⁻⁵, replacing one person's row" in line for line in now["live_text"]["promise"]
     )
-    assert "δ = 0.00001" in now["panels"][1]["y"]["label"]
+    assert "δ = 10⁻⁵" in now["panels"][1]["y"]["label"]
     notes = now["panels"][0]["layers"][0]["notes"]
     assert {note for row in notes for note in row} == {"upper bound", "exact", CAPPED}
 
@@ -215,7 +215,7 @@ def test_alt_texts_hold_the_current_numbers(first: AppTest) -> None:
 
 # ---------------------------------------------------------------- methods
 
-CAPPED = "at the cap of 64 orders"
+CAPPED = "cap of 64 orders"
 
 
 def test_the_cap_on_orders_is_said_exactly_where_a_higher_one_would_be_tighter() -> None:
@@ -345,7 +345,7 @@ def test_without_replacement_the_true_price_is_an_interval() -> None:
         healthy(page.run())
     assert bars(page)["Loss distribution"][0] == pytest.approx(0.984, abs=2e-3)
     notes = scene(page)["panels"][0]["layers"][0]["notes"]
-    assert "true cost at least 0.932" in notes[scene(page)["step"]]
+    assert "true ε at least 0.932" in notes[scene(page)["step"]]
     assert any(
         "The source prints ε = 2.38 at k = 20; by its own method: 2.383." in t for t in texts(page)
     )
@@ -468,6 +468,7 @@ def test_a_link_of_nonsense_opens_the_first_screen(text: str) -> None:
     "asked",
     [
         *map(opening, PRESETS),
+        replace(opening("census"), methods=()),  # the usual five in place of the preset's two
         replace(opening("abadi"), k=17, hold="budget", epsilon=2.5),
         Composition(
             preset="own",
@@ -569,7 +570,7 @@ def test_an_imported_line_that_is_then_sampled_is_not_the_fits_price() -> None:
     page = healthy(opened(lines="g7~3~f", k="1"))
     assert not any("not the fit" in text for text in texts(page))
     page = healthy(opened(lines="g7~3~p0.1~f", k="1", adjacency="add_remove"))
-    assert any("dp-wrong" in t and "this price is not the fit's" in t for t in texts(page))
+    assert any("dp-wrong" in t and "this ε is not the fit's" in t for t in texts(page))
 
 
 # ---------------------------------------------------------------- all methods
@@ -672,6 +673,30 @@ def test_smaller_samples_cost_less_and_the_ends_are_the_accountants() -> None:
         amplification_of((Event(Laplace(1.0)),), (1,), 1e-5)
 
 
+def test_a_flat_curve_of_moments_says_which_cap_makes_it_flat() -> None:
+    floors = []
+    for noise in (20.0, 1.0):
+        prices = price_list((Event(Gaussian(noise)),), 1e-5, (100,), only=())
+        found = amplification_of(prices.events, prices.counts, 1e-5)
+        layers = prices_scene(prices, None, found).panels[1].layers
+        floors.append([layer for layer in layers if isinstance(layer, Rule)])
+        if noise == 20.0:
+            flat = found.epsilons["ma"][0].min()
+    (floor,), above = floors
+    assert floor.y == pytest.approx(-np.log(1e-5) / 255)
+    assert "255 orders" in floor.label
+    assert floor.y < flat < 1.01 * floor.y
+    assert above == [], "out of view"
+
+
+def test_no_two_curves_of_the_trade_off_look_alike() -> None:
+    events, counts = (Event(Gaussian(5.0)),), (1, 30)
+    prices, found = price_list(events, 1e-5, counts), picture_of("attack", events, counts)
+    layers = prices_scene(prices, None, found).panels[1].layers
+    looks = [(one.colour, one.dash) for one in layers if isinstance(one, Curve)]
+    assert len(set(looks)) == len(looks) == 7
+
+
 # ---------------------------------------------------------------- derivations
 
 
@@ -753,10 +778,12 @@ def test_delta_is_the_weighted_area_of_the_tail() -> None:
             assert found.deltas[step, at] == pytest.approx(area, rel=0.02, abs=1e-6)
 
 
-def test_the_deltas_of_a_tail_are_rounded_up_and_shown_at_the_price() -> None:
+def test_the_tail_begins_where_its_area_can_be_seen() -> None:
+    """A standard deviation above the mean, with the delta that belongs there, rounded up."""
     asked = from_query({"show": "loss"})
     now = picture(asked, compose_prices.priced(asked)).as_dict()
     (tail,) = (layer for layer in now["panels"][1]["layers"] if layer["kind"] == "tail")
+    alts = now["panels"][1]["alt"]
     for step, count in ((0, 1), (9, 10), (now["step"], 100)):
         line = tail["start"][step]
         at = tail["epsilons"].index(line)
@@ -764,8 +791,12 @@ def test_the_deltas_of_a_tail_are_rounded_up_and_shown_at_the_price() -> None:
             repeated(asked.events, count), np.array(tail["epsilons"][at - 1 : at + 1])
         )
         shown = tail["deltas"][step][at]
-        assert true[1] <= shown <= 1.01 * true[1]
-        assert shown <= asked.delta < true[0]
+        assert true[1] <= shown <= 1.01 * true[1] < 1.01 * true[0]
+        mean, spread = count / 800.0, np.sqrt(count) / 20.0
+        assert tail["epsilons"][at - 1] < mean + spread <= line * (1.0 + 1e-4)
+        assert (
+            f"beyond ε = {show(line)}, weighted, has the area δ = {show_delta(shown)}" in alts[step]
+        )
 
 
 def test_a_notebook_gets_the_same_picture() -> None:

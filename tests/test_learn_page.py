@@ -43,7 +43,7 @@ from dpcore.evaluation.study import EPSILONS, budget_grid, references
 from dpcore.models.factor_analysis.scoring import ALIGNED
 from dpcore.models.gaussian_mixture.alignment import FOUND_AFFINITY, FOUND_WEIGHT
 from dpcore.privacy import Event, Gaussian
-from dpcore.privacy.guarantee import show
+from dpcore.privacy.guarantee import show_delta
 from dpcore.registry import PAPERS
 
 PAGE = """
@@ -146,7 +146,7 @@ def test_a_bound_is_told_rounded_up(name: str) -> None:
 
 
 def test_what_holds_for_every_epsilon_is_said_and_true() -> None:
-    assert f"δ = {show(learning.DELTA)}" in learning.TERMS
+    assert f"δ = {show_delta(learning.DELTA)}" in learning.TERMS
     for name in ("three_groups", "faces_like", "generated"):
         found = opening(name)
         assert (found.delta, found.adjacency) == (learning.DELTA, "replace_one")
@@ -640,7 +640,7 @@ def test_a_link_to_a_figure_finds_it_above_the_lessons() -> None:
     assert not at.exception
     assert at.selectbox(key="figure").value == "vips-figure-8"
     headings = [str(one.value) for one in at.get("html") if "<h2>" in str(one.value)]
-    assert "made anew" in headings[0]
+    assert "reproduced" in headings[0]
     at.button(key="made_hide").click().run()
     assert at.selectbox(key="figure").value == "vips-figure-8"
     assert at.query_params["figure"] == "vips-figure-8"

@@ -9,7 +9,7 @@ import { slice, textsAt } from "./steps.js";
 
 /** @import { Axis, Numbers } from "./types.js" */
 
-const NARROW = 420; // px of a frame in which names stand above their bars, not beside them
+const NARROW = 700; // px of a frame in which names stand above their bars, not beside them
 const TICKS = 38; // px below the bars for the numbers and the title of a log axis
 
 /**

@@ -20,7 +20,11 @@ import { fillTable, toolbar } from "./toolbar.js";
 const MARGIN = { left: 62, right: 18, top: 10, bottom: 44 }; // px around the axes
 const GAP = 16; // px between end labels of curves
 const BESIDE = 0.4; // share of a card's width that they may take; else they stand below the axes
-const HEADING = 52; // px of a card's height above its plot
+const HEADING = 52; // px of a card's height above its plot, with one line of caption,
+const LINE = 24; // of so many px; beside another card a second line takes from the plot
+const BESIDE_WIDTH = 700; // px of a page from which cards stand side by side
+const ROW = 44; // px that a bar with its name above it needs at least, and
+const UNDER = 90; // px above and below all of them
 const ROOMY = 1040; // px of a window in which axes have all the height that a scene gives them
 const LEAST = 0.76; // of it, however low the window is
 const PRESENTED = 0.62; // share of the window's height in present mode
@@ -29,13 +33,18 @@ let clips = 0;
 /**
  * Height of a card: on a low screen (a laptop, a projector) axes are lower, so that both the panels
  * and the curve are in sight; a card that is presented has most of the screen. What is no axes is
- * as high as its content.
- * @param {Pick<Panel, "height" | "bare">} panel
+ * as high as its content; bars need room for their names.
+ * @param {Pick<Panel, "height" | "bare"> & Partial<Pick<Panel, "layers">>} panel
  * @param {number} window its height
  * @param {boolean} presented
  */
-export const heightOf = ({ height, bare }, window, presented = false) => Math.round(
-  bare ? height : presented ? PRESENTED * window : height * clamp(window / ROOMY, LEAST, 1));
+export const heightOf = ({ height, bare, layers = [] }, window, presented = false) => {
+  const bars = layers.find(({ kind }) => kind === "bars");
+  if (bare && !bars) return height;
+  const high = presented ? PRESENTED * window : height * clamp(window / ROOMY, LEAST, 1);
+  const needed = bare && bars ? Math.min(height, UNDER + ROW * bars.names.length) : 0;
+  return Math.round(Math.max(high, needed));
+};
 
 export class Card {
   /** @type {Panel} */ panel;
@@ -59,6 +68,7 @@ export class Card {
     this.clip = `dpl-clip-${(clips += 1)}`;
     this.title = make("strong");
     this.subtitle = make("span");
+    this.caption = make("figcaption", {}, [this.title, this.subtitle]);
     this.canvas = make("canvas", { "aria-hidden": "true" });
     this.rect = svg("rect");
     this.grid = svg("g", { class: "dpl-grid" });
@@ -78,8 +88,7 @@ export class Card {
     this.derived = make("div", { class: "dpl-derived", hidden: "" });
     this.choices = make("div", { class: "dpl-choices" });
     this.root = make("figure", { class: "dpl-card", "data-panel": panel.id }, [
-      make("figcaption", {}, [this.title, this.subtitle]), this.choices, this.play, bar, this.plot, this.derived,
-      this.table,
+      this.caption, this.choices, this.play, bar, this.plot, this.derived, this.table,
     ]);
     this.listen();
   }
@@ -171,7 +180,9 @@ export class Card {
     this.labelRoom = longest && longest + 44;
     this.below = this.labelRoom > this.plot.clientWidth * BESIDE ? this.labels.length * GAP : 0;
     const high = heightOf(this.panel, window.innerHeight, this.presented);
-    const [width, height] = [this.plot.clientWidth, high - HEADING + this.below];
+    const beside = this.live.root.clientWidth > BESIDE_WIDTH;
+    const lines = beside ? this.caption.offsetHeight - LINE : 0;
+    const [width, height] = [this.plot.clientWidth, high - HEADING - lines + this.below];
     this.root.style.setProperty("--dpl-choices", `${this.choices.offsetWidth}px`);
     this.plot.style.height = `${height}px`;
     if (!width) return;

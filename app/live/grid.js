@@ -13,12 +13,25 @@ import { clamp, tickLabel } from "./format.js";
 export const ROOM = { x: 90, y: 50 };
 
 /**
+ * Where the middle of an axis' title is, and its style.
+ * @param {number} length of the title in pixels
+ * @param {number} middle of the axis
+ * @param {number} side of the card
+ */
+export function titleAt(length, middle, side) {
+  const size = Math.min(1, side / (length + 8));
+  const half = (size * length) / 2 + 2;
+  const style = size < 1 ? `font-size: ${13 * size}px` : "";
+  return { middle: clamp(middle, half, side - half), style };
+}
+
+/**
  * Grid lines, numbers and titles of both axes.
  * @param {Card} card
  * @param {View} view
  */
 export function gridOf(card, view) {
-  const { x0, x1, y0, y1, height } = card.frame;
+  const { x0, x1, y0, y1, width, height } = card.frame;
   const { x, y } = card.panel;
   /** @type {SVGElement[]} */
   const nodes = [];
@@ -44,14 +57,11 @@ export function gridOf(card, view) {
     write(tickLabel(value), p, y1 + 17, "middle");
     taken = p + half + 3;
   }
-  const title = { class: "dpl-axis" };
-  write(x.label, (x0 + x1) / 2, y1 + 36, "middle", title);
-  // A title longer than its axis stays on the card, smaller where that is low.
-  const size = Math.min(1, height / (card.widest([y.label]) + 8));
-  const half = (size * card.widest([y.label])) / 2 + 2;
-  const middle = clamp((y0 + y1) / 2, half, height - half);
-  write(y.label, 20, middle, "middle", {
-    ...title, transform: `rotate(-90 20 ${middle})`, style: `font-size: ${13 * size}px`,
-  });
+  // A title longer than its axis stays on the card, smaller where that is low or narrow.
+  const across = titleAt(card.widest([x.label]), (x0 + x1) / 2, width);
+  write(x.label, across.middle, y1 + 36, "middle", { class: "dpl-axis", style: across.style });
+  const { middle, style } = titleAt(card.widest([y.label]), (y0 + y1) / 2, height);
+  const transform = `rotate(-90 20 ${middle})`;
+  write(y.label, 20, middle, "middle", { class: "dpl-axis", style, transform });
   return nodes;
 }

@@ -31,8 +31,8 @@ from dpcore.figures.scene import Scene
 HEADING = "See how privacy costs add up."
 OWN = "Your own list of releases"
 LEAD = (
-    "Composition: what all releases about the same people cost together. Drag k: the same noise "
-    "has one true cost, and five methods prove five upper bounds on it."
+    "Composition: what all releases about the same people cost together. Drag k: "
+    "every method proves an upper bound on their ε."
 )
 
 
@@ -67,9 +67,9 @@ def page() -> None:
 
 
 def remarks(listed: Composition, answer: Priced) -> None:
-    """What the reader must know beside the numbers: a finding, or a price that is not the fit's."""
+    """What the reader must know beside the numbers: a finding, or an ε that is not the fit's."""
     if listed.misused:
-        st.html('<p class="dp-wrong">The fit did not sample: this price is not the fit\'s.</p>')
+        st.html('<p class="dp-wrong">The fit did not sample: this ε is not the fit\'s.</p>')
     sentence = answer.refusal or finding(listed, answer.prices)
     if sentence:
         st.html(f'<p class="dp-says dp-finding">{escape(sentence)}</p>')
@@ -78,7 +78,7 @@ def remarks(listed: Composition, answer: Priced) -> None:
 def choices(listed: Composition) -> None:
     """The row of choices."""
     hidden = listed.hide.split(",")
-    start, hold, show, amount = st.columns([1.9, 1.25, 1.25, 0.9])
+    start, hold, show, amount = st.columns([1.65, 1.25, 1.45, 0.95])
     with start:
         titles = {name: preset.title for name, preset in PRESETS.items()}
         titles.setdefault(listed.preset, OWN)
@@ -221,7 +221,7 @@ def _ticked(names: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
 
 def buttons(listed: Composition, scene: Scene | None) -> None:
     """What to change and take along on the left, what the numbers hold for on the right."""
-    widths = [1.3, 1.0, 1.2, 1.2, 3.4]
+    widths = [1.5, 1.1, 1.25, 1.5, 2.65]
     edit, compare, pin, take, line = st.columns(widths, vertical_alignment="center")
     with edit:
         editor(listed)

@@ -128,7 +128,7 @@ def take() -> None:
 
 def papers(linked: str | None = None) -> None:
     """Every figure and table of the papers as our code regenerates it, with its verdict."""
-    st.html("<h2>The papers' figures, made anew</h2>")
+    st.html("<h2>The papers' figures, reproduced</h2>")
     titles = learning.figures()
     name = st.selectbox(
         "A figure or table",

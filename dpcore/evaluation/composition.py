@@ -1,6 +1,6 @@
 """What a list of releases costs when it is repeated k times, by each composition method.
 
-The same noise has one true price; every composition method proves some upper bound on it.
+The same noise has one exact epsilon; every composition method proves some upper bound on it.
 """
 
 from __future__ import annotations
@@ -325,11 +325,16 @@ class Orders:
 @dataclass(frozen=True)
 class Amplification:
     """Upper bounds on epsilon where every release were on a Poisson sample, a row added or removed:
-    ``rates (Q,)``, method -> ``epsilons (S, Q)`` at ``delta``; ``noise`` of all events, or 1."""
+    ``rates (Q,)``, method -> ``epsilons (S, Q)`` at ``delta``; ``noise`` of all events, or 1.
+
+    orders: how many the moments accountant takes on samples, so that it proves no epsilon below
+    ln(1/delta) / orders.
+    """
 
     rates: Array
     epsilons: dict[str, Array]
     noise: float
+    orders: int
 
 
 Picture = Profile | Attack | Loss | Moments | Orders | Amplification
@@ -429,7 +434,8 @@ def amplification_of(events: Events, counts: Sequence[int], delta: float) -> Amp
         whole = moments_of(sampled, counts)
         bounds["ma"].append(np.min((whole.moments - np.log(delta)) / whole.orders, axis=1))
     epsilons = {name: np.maximum(np.stack(rows, axis=1), 0.0) for name, rows in bounds.items()}
-    return Amplification(RATES, epsilons, common_noise(events) or 1.0)
+    orders = MOMENTS.highest([Event(Gaussian(1.0), sampling="poisson", sampling_rate=0.5)])
+    return Amplification(RATES, epsilons, common_noise(events) or 1.0, orders)
 
 
 def check_lawful(events: Events) -> None:

@@ -48,7 +48,7 @@ def _clouds(attack: Attack, who: str, other: str) -> Panel:
             )
             for epsilon, gap in zip(attack.epsilons, apart, strict=True)
         ),
-        x=Axis("what the attacker looks at (in standard deviations of the noise)", (-REACH, REACH)),
+        x=Axis("the attacker's statistic (standard deviations of the noise)", (-REACH, REACH)),
         y=Axis("another direction", (-REACH, REACH)),
         layers=tuple(
             Points(along[:, k], across[:, k], colour=k, opacity=0.5, name=name)

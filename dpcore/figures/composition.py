@@ -1,6 +1,6 @@
 """The picture of what releases cost together: five bars at one number of repeats, one curve beside.
 
-Everything drawn is a price that some theorem gives; between two counts the picture jumps.
+Every epsilon drawn is one that some theorem gives; between two counts the picture jumps.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dpcore.figures.derivation import DERIVATIONS
 from dpcore.figures.scene import Axis, Bars, Cursor, Curve, Layer, Panel, Rule, Scene, Spots
 from dpcore.figures.tail import Tail
 from dpcore.privacy.adjacency import protects
-from dpcore.privacy.guarantee import show, show_bound
+from dpcore.privacy.guarantee import show, show_bound, show_delta
 
 Array = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ _DECADES = tuple(10.0**p for p in range(-9, 7))
 _SHARES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 _BUMPS = (1, 10, 100, 1000, 10_000)  # counts whose densities of the privacy loss stay in view
 _FILM = 100  # the longest list in view over the shortest one
-_CUT = 25  # the longest over the shortest whose density is in view to its top
+_CUT = 10  # the longest over the shortest whose density is in view to its top
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def prices_scene(
 
 def _held(prices: Prices) -> str:
     """At which delta, and who is protected."""
-    return f"δ = {show_bound(prices.delta)}, {protects(prices.events[0].adjacency)}"
+    return f"δ = {show_delta(prices.delta)}, {protects(prices.events[0].adjacency)}"
 
 
 def _shown(prices: Prices) -> dict[str, Array]:
@@ -175,9 +175,9 @@ def _bars_panel(prices: Prices, texts: Texts, pinned: Mapping[str, Prices]) -> P
     )
     notes = tuple(tuple(_note(prices, way, s) for way in prices.ways) for s in counts)
     budget = prices.epsilon is not None
-    what = "Noise needed" if budget else "Price ε"
+    what = "Noise needed" if budget else "Total ε"
     who = protects(prices.events[0].adjacency)
-    held = f"δ = {show_bound(prices.delta)}"
+    held = f"δ = {show_delta(prices.delta)}"
     at = f"ε = {show(prices.epsilon or 0)}, " if budget else ""
     noise = f"noise {show(prices.unit)}, " if prices.unit != 1.0 and not budget else ""
     return Panel(
@@ -251,14 +251,14 @@ def _note(prices: Prices, way: Way, step: int) -> str:
         highest = way.method.highest(prices.events)
         events = repeated(prices.events, prices.counts[step])
         if way.method.best_order(events, prices.delta) == highest:
-            return f"at the cap of {highest} orders"
+            return f"cap of {highest} orders"
     if np.isfinite(low) and show_bound(float(low)) != show_bound(float(value)):
-        return f"true cost at least {show(float(low))}"
+        return f"true ε at least {show(float(low))}"
     return kind
 
 
 def _value_label(prices: Prices) -> str:
-    held = f"δ = {show_bound(prices.delta)}"
+    held = f"δ = {show_delta(prices.delta)}"
     if prices.epsilon is None:
         return f"ε ({held})"
     what = "noise / sensitivity" if prices.unit != 1.0 else "factor on the noise"
@@ -302,7 +302,7 @@ def _curve_panel(prices: Prices, texts: Texts) -> Panel:
     budget = prices.epsilon is not None
     return Panel(
         id=CURVE,
-        title="Noise against k" if budget else "Price against k",
+        title="Noise against k" if budget else "ε against k",
         subtitle="the longer the list, the more noise" if budget else "both axes logarithmic",
         alt=tuple(f"{len(curves)} composition methods; k is {k:,}." for k in prices.counts),
         x=Axis(
@@ -371,7 +371,7 @@ def _waiting(rows: Array, text: str) -> tuple[str, ...]:
 
 
 def _profile_panel(picture: Profile, prices: Prices) -> Panel:
-    layers: list[Layer] = [Rule(prices.delta, f"δ of the bars: {show_bound(prices.delta)}")]
+    layers: list[Layer] = [Rule(prices.delta, f"δ of the bars: {show_delta(prices.delta)}")]
     for way in prices.ways:
         epsilons = picture.epsilons[way.slot]
         if np.isfinite(epsilons).any():
@@ -433,7 +433,7 @@ def _attack_panel(picture: Attack, prices: Prices) -> Panel:
             Curve(
                 np.broadcast_to(alarms, misses.shape),
                 misses,
-                colour=0,
+                colour=None,
                 dash=0,
                 label="the mechanism",
                 bold=True,
@@ -534,7 +534,7 @@ def _orders_panel(picture: Orders, prices: Prices, count: int) -> Panel:
         alt=tuple(f"k = {k:,}: {text}." for k, text in zip(prices.counts, sentences, strict=True)),
         x=Axis("order α", (float(alphas[0]), float(alphas[-1])), "log"),
         y=Axis(
-            f"divergence τ(α), and ε(α) at δ = {show_bound(prices.delta)}",
+            f"τ(α), and ε(α) at δ = {show_delta(prices.delta)}",
             (0.8 * low, max(30.0 * float(least[now]), 2.0 * low)),
             "log",
             _DECADES,
@@ -570,6 +570,7 @@ def _rates_panel(picture: Amplification, prices: Prices, count: int) -> Panel:
     now = prices.counts.index(count)
     least = picture.epsilons["rdp"]
     sentences = [f"1% samples: ε = {show_bound(float(least[s][_percent(picture)]))}" for s in steps]
+    window = _range([rows[now] for rows in picture.epsilons.values()])
     return Panel(
         id="amplification",
         title="Amplification by sampling",
@@ -580,24 +581,38 @@ def _rates_panel(picture: Amplification, prices: Prices, count: int) -> Panel:
         ),
         x=Axis("Poisson sampling rate q (add or remove a row)", (1e-3, 1.0), "log", _SHARES),
         y=Axis(
-            f"ε (δ = {show_bound(prices.delta)})",
-            _range([rows[now] for rows in picture.epsilons.values()]),
+            f"ε (δ = {show_delta(prices.delta)})",
+            window,
             "log",
         ),
-        layers=tuple(
-            Curve(
-                picture.rates,
-                np.where(rows > 0.0, rows, np.nan),
-                colour=COLOURS[name],
-                label=names[name],
-                bold=name == "rdp",
-                name=names[name],
-            )
-            for name, rows in picture.epsilons.items()
+        layers=(
+            *(
+                Curve(
+                    picture.rates,
+                    np.where(rows > 0.0, rows, np.nan),
+                    colour=COLOURS[name],
+                    label=names[name],
+                    bold=name == "rdp",
+                    name=names[name],
+                )
+                for name, rows in picture.epsilons.items()
+            ),
+            *_floor(picture, prices.delta, window),
         ),
         height=HEIGHT,
         film=True,
     )
+
+
+def _floor(picture: Amplification, delta: float, window: tuple[float, float]) -> list[Layer]:
+    """The least epsilon that the moments accountant proves on samples, however small, if in view:
+    ln(1/delta) over its highest order.
+    """
+    orders = picture.orders
+    least = -np.log(delta) / orders
+    if not window[0] <= least <= window[1]:
+        return []
+    return [Rule(least, f"cap of {orders} orders", side="right")]
 
 
 def _row_panel(picture: Amplification) -> Panel:
@@ -633,24 +648,24 @@ def _loss_panel(picture: Loss, prices: Prices, count: int) -> Panel:
     )
     low, high, top = _extent(picture, counts, held)
     bumps = [s for s in held if counts[s] in _BUMPS]
-    peaks = [int(np.argmax(picture.density[s])) for s in bumps]
+    sides = [_side(picture.density[s]) for s in bumps]
     window = (picture.epsilons > max(low, 0.0)) & (picture.epsilons <= high)
     deltas = picture.deltas[:, window]
     return Panel(
         id="loss",
         title="The privacy loss",
         subtitle=tuple(_moments(picture, prices, s) for s in range(len(counts))),
-        alt=tuple(_tail_text(picture, prices, s) for s in range(len(counts))),
+        alt=tuple(_tail_text(picture, prices, s, window) for s in range(len(counts))),
         x=Axis("privacy loss L = ln P(x|D) / P(x|D′)", (low, high)),
-        y=Axis("density (shaded: times 1 − e^(ε−L); its area is δ)", (0.0, 1.08 * top)),
+        y=Axis("density (strong: what counts to δ)", (0.0, 1.08 * top)),
         layers=(
             *(
                 Curve(picture.losses[s], picture.density[s], colour=5, name=f"k = {counts[s]:,}")
                 for s in bumps
             ),
             Spots(
-                [picture.losses[s][at] for s, at in zip(bumps, peaks, strict=True)],
-                [picture.density[s][at] for s, at in zip(bumps, peaks, strict=True)],
+                [picture.losses[s][at] for s, at in zip(bumps, sides, strict=True)],
+                [picture.density[s][at] for s, at in zip(bumps, sides, strict=True)],
                 names=tuple(f"k = {counts[s]:,}" for s in bumps),
                 labels=tuple(f"k = {counts[s]:,}" for s in bumps),
                 colours=(),
@@ -667,12 +682,18 @@ def _loss_panel(picture: Loss, prices: Prices, count: int) -> Panel:
                 picture.density,
                 picture.epsilons[window],
                 _rounded_up(deltas),
-                start=[_first_within(picture, s, prices.delta) for s in range(len(counts))],
+                start=[_start(picture, s, window) for s in range(len(counts))],
             ),
         ),
         height=HEIGHT,
         film=True,
     )
+
+
+def _side(density: Array) -> int:
+    """Where the right side of a density has three quarters of its height: there, what is written to
+    its right lies above the falling curve and not on it."""
+    return int(np.flatnonzero(density >= 0.75 * np.nanmax(density))[-1])
 
 
 def _extent(
@@ -688,10 +709,15 @@ def _extent(
     return low, max(high, low + 1e-6), top or 1.0
 
 
-def _first_within(picture: Loss, step: int, delta: float) -> float:
-    """The least epsilon whose delta is within ``delta``; NaN where there is none."""
-    inside = np.flatnonzero(picture.deltas[step] <= delta)
-    return float(picture.epsilons[inside[0]]) if inside.size else np.nan
+def _start(picture: Loss, step: int, window: NDArray[np.bool_]) -> float:
+    """The first epsilon in view that is a standard deviation above the mean of the loss, where the
+    tail has an area that can be seen; NaN where there is none.
+    """
+    losses, density = picture.losses[step], picture.density[step]
+    mean = np.trapezoid(losses * density, losses)
+    spread = np.sqrt(np.trapezoid((losses - mean) ** 2 * density, losses))
+    beyond = np.flatnonzero(window & (picture.epsilons >= mean + spread))
+    return float(picture.epsilons[beyond[0]]) if beyond.size else np.nan
 
 
 def _rounded_up(values: Array) -> Array:
@@ -713,13 +739,13 @@ def _moments(picture: Loss, prices: Prices, step: int) -> str:
     return f"{k}: mean {show(0.5 * mu2)}, variance {show(mu2)}"
 
 
-def _tail_text(picture: Loss, prices: Prices, step: int) -> str:
+def _tail_text(picture: Loss, prices: Prices, step: int, window: NDArray[np.bool_]) -> str:
     """The picture in words."""
-    k, epsilon = prices.counts[step], _first_within(picture, step, prices.delta)
+    k, epsilon = prices.counts[step], _start(picture, step, window)
     if np.isnan(epsilon):
         return f"Density of the privacy loss after k = {k:,}."
     delta = float(picture.deltas[step][picture.epsilons == epsilon][0])
     return (
         f"Density of the privacy loss after k = {k:,}: the tail beyond ε = {show(epsilon)}, "
-        f"weighted, has the area δ = {show_bound(delta)}."
+        f"weighted, has the area δ = {show_delta(delta)}."
     )

@@ -15,7 +15,7 @@ from dpcore.figures.composition import COLOURS
 from dpcore.figures.model_plot import brief
 from dpcore.figures.scene import Axis, Cursor, Curve, Mark, Panel, Rule
 from dpcore.models.declaration import declaration
-from dpcore.privacy.guarantee import show
+from dpcore.privacy.guarantee import show, show_delta
 
 Array = NDArray[np.float64]
 Marks = tuple[tuple[float, str], ...]
@@ -39,18 +39,6 @@ class DialAxis:
     show: Callable[[float], str] = show
     scale: Literal["linear", "log"] = "log"
     ticks: tuple[float, ...] | None = None
-
-
-def show_delta(delta: float) -> str:
-    """A delta with its power of ten.
-
-    >>> show_delta(1e-5), show_delta(3e-12), show_delta(0.01)
-    ('10⁻⁵', '3·10⁻¹²', '10⁻²')
-    """
-    digits, power = f"{delta:.2g}".split("e") if delta < 1e-4 else f"{delta:.1e}".split("e")
-    raised = str(-int(power)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    digits = digits.removesuffix(".0")
-    return f"10⁻{raised}" if digits == "1" else f"{digits}·10⁻{raised}"
 
 
 EPSILON = DialAxis(

@@ -133,6 +133,23 @@ def show_bound(number: float) -> str:
     return show(math.ceil(number / step * (1.0 - 1e-12)) * step)  # less is rounding of the solver
 
 
+def show_delta(delta: float) -> str:
+    """A delta with its power of ten; what is cut off is rounded up, as in :func:`show_bound`.
+
+    >>> show_delta(1e-5), show_delta(3e-12), show_delta(0.01), show_delta(1.2341e-7)
+    ('10⁻⁵', '3·10⁻¹²', '10⁻²', '1.24·10⁻⁷')
+    >>> show_delta(0.0), show_delta(0.2), show_delta(9.999e-6)
+    ('0.0', '0.200', '10⁻⁵')
+    """
+    if not 0.0 < delta < 0.1:
+        return show_bound(delta)
+    step = _step(delta)
+    digits, power = f"{math.ceil(delta / step * (1.0 - 1e-12)) * step:.2e}".split("e")
+    raised = str(-int(power)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    digits = digits.rstrip("0").rstrip(".")
+    return f"10⁻{raised}" if digits == "1" else f"{digits}·10⁻{raised}"
+
+
 def show_most(number: float) -> str:
     """What is left, as people read it: what is cut off is rounded down, so that much is there.
 

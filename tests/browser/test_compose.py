@@ -130,7 +130,7 @@ def test_the_film_plays_to_the_slider_and_epsilon_is_dragged_to_read_delta(compo
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
-    page.mouse.move(x - 20, y, steps=6)
+    page.mouse.move(x + 20, y, steps=6)
     page.mouse.up()
     epsilon = grip.get_attribute("aria-valuenow")
     assert grip.get_attribute("aria-valuetext") != before

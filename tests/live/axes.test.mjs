@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { titleAt } from "../../app/live/grid.js";
 
 import * as axes from "../../app/live/axes.js";
 
@@ -86,4 +87,12 @@ test("what the hand holds stays under it", () => {
   const moved = axes.panned(view, 0.1, -0.2);
   assert.deepEqual(moved, { x: [10, 110], y: [-3, 7] });
   assert.equal(axes.valueAt(LINEAR, moved.x, 0.6), axes.valueAt(LINEAR, view.x, 0.5));
+});
+
+test("a title stays on the card: in the middle of its axis, moved, or smaller", () => {
+  assert.deepEqual(titleAt(100, 150, 300), { middle: 150, style: "" });
+  assert.deepEqual(titleAt(280, 170, 300), { middle: 158, style: "" });
+  const { middle, style } = titleAt(392, 170, 300);
+  assert.equal(style, "font-size: 9.75px");
+  assert.ok(Math.abs(middle - 149) <= 2, "all of it fits");
 });

@@ -147,7 +147,13 @@ test("the ring goes through the hand, and follows arrow keys alone", () => {
   assert.deepEqual(["Enter", "Home", "a"].map(keyStep), [0, 0, 0]);
 });
 
-test("on a low screen axes are lower, and what is no axes is as high as its content", () => {
+test("on a low screen axes and bars are lower, and what is neither is as high as its content", () => {
+  const bars = (/** @type {number} */ count) =>
+    /** @type {any} */ ([{ kind: "bars", names: Array.from({ length: count }, String) }]);
+  assert.equal(heightOf({ height: 470, bare: true, layers: bars(5) }, 832), 376, "as the axes beside them");
+  assert.equal(heightOf({ height: 470, bare: true, layers: bars(7) }, 832), 398, "room for each name");
+  assert.equal(heightOf({ height: 470, bare: true, layers: bars(11) }, 832), 470);
+  assert.equal(heightOf({ height: 180, bare: true, layers: bars(2) }, 832), 178);
   assert.equal(heightOf({ height: 340, bare: false }, 1200), 340);
   assert.equal(heightOf({ height: 340, bare: false }, 832), 272);
   assert.equal(heightOf({ height: 250, bare: false }, 100), 190);

@@ -7,7 +7,8 @@ import { inPowers } from "../../app/live/format.js";
 import { keyPlaces, weighted } from "../../app/live/tail.js";
 
 test("the tail begins with 0 at epsilon and weighs each loss", () => {
-  const [losses, heights] = weighted([0, 1, 2, null], [0.5, 0.5, 0.25, null], 1);
+  const [losses, heights, whole] = weighted([0, 1, 2, null], [0.5, 0.5, 0.25, null], 1);
+  assert.deepEqual(whole, [0.25, 0.25], "faint: all of the density beyond epsilon");
   assert.deepEqual(losses, [1, 2]);
   assert.equal(heights[0], 0);
   assert.ok(Math.abs(heights[1] - 0.25 * (1 - Math.exp(-1))) < 1e-12);
