@@ -362,18 +362,20 @@ def lost(study: Study) -> dict[str, tuple[str, ...]]:
     clipping = np.array([one.own_steps_utility - one.clipped_utility for one in references])
     noise = np.array([one.clipped_utility for one in references]) - middle
     parts = np.where(np.isfinite(middle), np.stack([steps, clipping, noise]), np.nan)  # (3, S)
-    drawn = np.maximum(np.nan_to_num(parts), 0.0)
     gain = np.array([one.converged_utility - one.bounds_utility for one in references])
+    places = _places(np.maximum(gain, 0.0))
+    parts = np.stack([np.round(part, places) for part in parts])  # what is written has its width
+    drawn = np.maximum(np.nan_to_num(parts), 0.0)
     beyond = drawn.sum(axis=0) > np.maximum(gain, 0.0)
     whole = np.maximum(np.where(beyond, drawn.sum(axis=0), gain), np.finfo(float).tiny)
     texts = {}
     for name, part, share in zip(LOSSES, parts, drawn / whole, strict=True):
-        texts[f"lost {name}"] = tuple(_signed(float(one)) for one in part)
+        texts[f"lost {name}"] = tuple(_signed(float(one), places) for one in part)
         texts[f"wide {name}"] = tuple(f"{one:.2%}" for one in share)
-    negative = np.any(np.round(np.nan_to_num(parts), 2) < 0.0, axis=0)
+    negative = np.any(np.nan_to_num(parts) < 0.0, axis=0)
     texts["lost note"] = tuple(
         (
-            f", {'more than the' if more else 'of'} {_signed(float(one))}"
+            f", {'more than the' if more else 'of'} {_signed(float(one), places)}"
             if one > 0.0
             else ", of none"
         )
@@ -383,8 +385,14 @@ def lost(study: Study) -> dict[str, tuple[str, ...]]:
     return texts
 
 
-def _signed(value: float) -> str:
-    """Two decimals with the minus sign of print; of no number a dash."""
-    return (
-        f"{value + 0.0:.2f}".replace("-0.00", "0.00").replace("-", "−") if value == value else "–"
-    )
+def _places(gains: Array) -> int:
+    """Decimals that show a thousandth of the largest gain: two where it is 1 or more."""
+    most = float(np.max(gains, initial=0.0))
+    return 2 if most <= 0.0 else int(np.clip(2 - np.floor(np.log10(most)), 2, 6))
+
+
+def _signed(value: float, places: int) -> str:
+    """So many decimals with the minus sign of print; of no number a dash."""
+    if value != value:
+        return "–"
+    return f"{round(value, places) + 0.0:.{places}f}".replace("-", "−")

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 Result = Intervals | str  # or why there are none
 
 SAYS = (
-    "Upright bars: {level:.0%} intervals for what the same algorithm would find on the same rows "
+    "Bars: {level:.0%} intervals for what the same algorithm would find on the same rows "
     "without noise. They cover the privacy noise only, not sampling error. "
     "{sentence}"
 )

@@ -241,7 +241,7 @@ def test_the_picture_leaves_blank_what_noise_decides() -> None:
     np.testing.assert_allclose(values[1, :3], np.corrcoef(rows().T), atol=1e-3)
     np.testing.assert_allclose(values[1, 3:], np.asarray(exact.values)[0, 3:, :, 0], atol=0.01)
     assert "age with stay 0.7" in scene.panels[1].alt[1]
-    assert " · PC1 94%" in scene.panels[1].subtitle[1]
+    assert "PC1 94% · " in scene.panels[1].subtitle[1]
     assert "blank" in scene.panels[1].subtitle[0]
 
 
@@ -254,9 +254,10 @@ def test_many_columns_are_drawn_as_those_that_go_together_most() -> None:
     found = study(table, Setting("covariance", 1), epsilons=(1.0, 10.0), draws=1)
     heat = study_scene(found).panels[0].layers[0]
     assert isinstance(heat, Heat)
-    assert len(heat.rows) == 12
+    assert len(heat.rows) == 10
     assert {"4 c3", "8 c7"} <= set(heat.rows)
-    assert heat.label.endswith("12 of 20 columns")
+    assert heat.label.startswith("correlation of 10 of 20 columns; PC1 to PC3: ")
+    assert heat.notes[-4:] == (str(int(heat.rows[-1].split()[0])), "PC1", "PC2", "PC3")
 
 
 def ends(low: list[float], high: list[float], known: list[tuple[float, float]]) -> dict[str, Array]:

@@ -18,9 +18,10 @@ from app.export_menu import as_page
 from dpcore.errors import InputError
 from dpcore.evaluation.study import EPSILONS, BudgetGrid, Curves, References, Setting
 from dpcore.evaluation.yardstick import yardstick
-from dpcore.figures.basemap import angle, is_map
+from dpcore.figures.basemap import angle, coastline, is_map
 from dpcore.figures.budget import Words, budget_scene, study_scene
 from dpcore.figures.heatmap import Heat, tones
+from dpcore.figures.model_plot import Subject, portrait
 from dpcore.figures.plotly import outline, scene_figure
 from dpcore.figures.ranked import Ranked
 from dpcore.figures.scene import (
@@ -37,6 +38,7 @@ from dpcore.figures.scene import (
 )
 from dpcore.figures.voronoi import borders
 from dpcore.models.factor_analysis.mathematics import Factors
+from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.gradient_em.mathematics import Coefficients
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.models.mean.private import Means
@@ -264,8 +266,39 @@ def test_centres_beyond_the_axes_are_counted_where_there_are_some() -> None:
     shares = np.full((STEPS, DRAWS, 2), 0.5)
     exact = Centres(np.array([[[0.2, 0.2], [0.4, 0.4]]]), shares[0, :1])
     panel = made_up("kmeans", exact, Centres(places, shares), MAP).panels[1]
-    assert panel.subtitle[-1] == "hides each person · 1 of 2 centres outside"
+    assert panel.subtitle[-1] == "1 of 2 centres outside · hides each person"
     assert set(panel.subtitle[:-1]) == {"hides each person"}
+
+
+PLANE = frame(("a", "b"), (None, None), 1.0)
+SHAPES = np.tile(np.eye(2), (2, 1, 1))
+
+
+def test_outlines_mostly_outside_the_window_fade_and_are_counted() -> None:
+    exact = Mixture(np.ones((1, 2)) / 2, np.array([[[-0.3, 0.0], [0.3, 0.0]]]), 0.01 * SHAPES[None])
+    covariances = np.tile(SHAPES, (STEPS, DRAWS, 1, 1, 1)) * 0.01
+    covariances[-1, :, 1] *= 4e4
+    means = np.tile(exact.means[0], (STEPS, DRAWS, 1, 1))
+    fits = Mixture(np.full((STEPS, DRAWS, 2), 0.5), means, covariances)
+    shown = made_up("gmm", exact, fits, PLANE)
+    bold = next(one for one in layers(shown, 1, Ellipses) if one.style == "bold")
+    np.testing.assert_array_equal(np.asarray(bold.faint)[-1], [[0.0, 1.0]])
+    assert not np.any(np.asarray(bold.faint)[:-1])
+    panel = shown.panels[1]
+    assert panel.subtitle[-1].startswith("1 of 2 groups wider than the window · ")
+    assert "wider" not in panel.subtitle[0]
+
+
+def test_a_map_has_its_coasts_and_they_lie_where_land_ends() -> None:
+    coast = coastline()
+    assert np.nanmax(np.abs(coast), axis=0).tolist() <= [180.0, 90.0]
+    for east, north in ((18.4, -34.1), (-5.6, 36.0), (103.8, 1.4)):  # three capes
+        assert np.nanmin(np.hypot(*(coast - [east, north]).T)) < 1.0
+    assert np.nanmin(np.hypot(*(coast - [10.0, 50.0]).T)) > 3.0  # inland
+    drawn = [one for one in layers(centres_scene(), 0, Curve) if one.name == "coastline"]
+    assert len(drawn) == 1
+    plain = frame(("a", "b"), (None, None), (180.0, 90.0))
+    assert not [one for one in layers(centres_scene(plain), 0, Curve) if one.name == "coastline"]
 
 
 def test_centres_of_three_columns_or_too_many_have_no_borders() -> None:
@@ -403,16 +436,58 @@ def test_loadings_stand_factor_by_factor_on_the_exact_fits_scale() -> None:
     assert exact.label == "loading (share of each column's half range)"
 
 
-def test_the_word_under_a_factor_is_its_cosine_with_the_exact_one() -> None:
+def test_the_word_under_a_factor_is_how_far_it_points_the_exact_one_s_way() -> None:
     shown = factors_scene(WINE)
     exact, private = layers(shown, 0, Heat)[0], layers(shown, 1, Heat)[0]
     for step in (10, 50):
         one, two = np.asarray(exact.values)[0, 1].ravel(), np.asarray(private.values)[step, 1]
         cosine = one @ two.ravel() / np.linalg.norm(one) / np.linalg.norm(two)
-        assert private.notes[step][1] == f"2 · cos {cosine:.2f}".replace("-", "−")
+        assert private.notes[step][1] == f"2 · {cosine:.0%} aligned"
         assert f"factor 2: cosine {cosine:.2f} with the exact one" in shown.panels[1].alt[step]
     assert private.notes[0] == ("1", "2", "3")
     assert shown.panels[1].alt[0].endswith(wording.NO_FIT)
+
+
+def test_a_factor_that_noise_hides_is_not_seen() -> None:
+    shown = factors_scene(WINE, noise=50.0)
+    private, step = layers(shown, 1, Heat)[0], 10
+    exact = np.asarray(layers(shown, 0, Heat)[0].values)[0, :, :, 0]
+    fits = np.asarray(private.values)[step, :, :, 0]
+    lengths = np.linalg.norm(exact, axis=1) * np.linalg.norm(fits, axis=1)
+    hidden = np.sum(exact * fits, axis=1) / lengths < 0.5
+    assert hidden.any()
+    for k, unseen in enumerate(hidden):
+        assert private.notes[step][k].endswith("not seen") == unseen
+    assert shown.panels[1].subtitle[step].startswith(f"{hidden.sum()} of 3 not seen at this noise")
+
+
+def test_loadings_of_a_table_are_bars_with_the_exact_ones_as_outlines() -> None:
+    shown = factors_scene(WINE)
+    exact, private = layers(shown, 0, Heat)[0], layers(shown, 1, Heat)[0]
+    np.testing.assert_array_equal(private.outlines, np.asarray(exact.values)[0])
+    assert np.isnan(exact.outlines).all()
+    assert private.label.endswith("outlines: exact")
+    assert layers(factors_scene(PIXELS, image=(4, 6)), 1, Heat)[0].outlines is None
+    hidden = portrait("fa")(replace(subject_of(WINE), outlines=False))
+    assert np.isnan(hidden.private[0].outlines).all()
+
+
+def subject_of(public: PublicFrame) -> Subject:
+    """Exact factors, and private ones that are the same."""
+    loadings, ones = np.full((1, public.dim, 1), 0.1), np.ones((1, public.dim))
+    exact = Factors(0 * ones, loadings, ones)
+    private = Factors(0 * ones[None], loadings[None], ones[None])
+    return Subject(public, exact, private, (0, 1), None, (1.0,), (exact, None), "person")
+
+
+def test_a_scale_may_be_one_s_own_at_every_step() -> None:
+    heat = Heat(np.array([1.0, 4.0]).reshape(2, 1, 1, 1), (1.0, 4.0), ("a", "b"), ("unit",))
+    data = heat.as_dict()
+    assert data["limit"] == [1.0, 4.0]
+    assert data["ends"] == (("−1", "1 · a"), ("−4", "4 · b"))
+    assert base64.b64decode(data["cells"]) == bytes([255, 255])
+    with pytest.raises(InputError, match="limit"):
+        Heat(np.zeros((2, 1, 1, 1)), (1.0, 2.0, 3.0), "", ("unit",))
 
 
 def test_alt_text_names_the_columns_that_a_factor_moves_most() -> None:
@@ -561,19 +636,23 @@ def test_a_regression_on_one_column_is_lines_through_its_rows(
 
 def test_slopes_of_several_columns_stand_beside_the_exact_ones() -> None:
     shown = coefficients_scene("missing-regression", SLOPES, 3)
-    assert shown.panels[0].y.label == "score per sd"
-    bold = layers(shown, 1, Spots)[0]
-    assert bold.labels == ("pay", "hours", "team")
-    np.testing.assert_allclose(np.asarray(bold.y)[5], [2.0, -1.0, 0.5])
+    assert shown.panels[0].x.label == "score per sd"
+    rings, bold = layers(shown, 1, Spots)
+    assert (rings.hollow, bold.hollow) == (True, False)
+    assert bold.names == ("pay", "hours", "team")  # by size
+    assert shown.panels[0].y.names == ("team", "hours", "pay")  # from below
+    np.testing.assert_array_equal(bold.y, [[3.0, 2.0, 1.0]] * STEPS)
+    np.testing.assert_allclose(np.asarray(bold.x)[5], [2.0, -1.0, 0.5])
+    np.testing.assert_allclose(rings.x, [2.0, -1.0, 0.5])
     ghosts = layers(shown, 1, Points)[0]
-    assert np.shape(ghosts.y) == (STEPS, 3 * (DRAWS - 1))
-    low, high = shown.panels[1].y.range
+    assert np.shape(ghosts.x) == (STEPS, 3 * (DRAWS - 1))
+    low, high = shown.panels[1].x.range
     assert low < -1.0 < 2.0 < high
     assert shown.panels[1].alt[5].endswith("pay 2; hours -1; team 0.5.")
     different = frame(SLOPES.names, SLOPES.units, (4.0, 8.0, 4.0, 4.0))
     halves = coefficients_scene("missing-regression", different, 3)
-    assert halves.panels[0].y.label == "score per half of a column's limits"
-    np.testing.assert_allclose(np.asarray(layers(halves, 0, Spots)[0].y), [8.0, -8.0, 2.0])
+    assert halves.panels[0].x.label == "score per half of a column's limits"
+    np.testing.assert_allclose(np.asarray(layers(halves, 0, Spots)[0].x), [8.0, -8.0, 2.0])
 
 
 @pytest.mark.merge
@@ -617,8 +696,8 @@ def test_of_many_columns_the_largest_numbers_are_drawn() -> None:
     exact = rng.uniform(-0.9, 0.9, (1, 60))
     fits = Means.uncut(np.tile(exact, (STEPS, DRAWS, 1)))
     spots = layers(made_up("mean", Means.uncut(exact), fits, many), 0, Spots)[0]
-    assert set(spots.names) == {f"c{i}" for i in np.argsort(-np.abs(exact[0]))[:40]}
-    assert set(spots.labels) == {""}
+    assert set(spots.names) == {f"c{i}" for i in np.argsort(-np.abs(exact[0]))[:24]}
+    assert np.all(np.diff(np.abs(np.asarray(spots.x))) <= 0.0)
 
 
 # ---------------------------------------------------------------- in Plotly

@@ -406,7 +406,7 @@ def test_the_picture_names_what_it_gives_the_odds_of(
     private = Coefficients(*(np.zeros((1, 1, *size)) for size in ((2,), (2, 2), (2, 2))))
     window = (exact, None)
     subject = Subject(public, exact, private, (0, 0), None, 1.0, window, "person")
-    assert portrait("logistic")(subject).y.label == f"log odds of {outcome}"
+    assert portrait("logistic")(subject).x.label == f"log odds of {outcome}"
 
 
 def test_exact_outcomes_are_for_the_custodian_alone(monkeypatch: pytest.MonkeyPatch) -> None:

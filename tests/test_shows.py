@@ -26,7 +26,7 @@ from dpcore.figures.density import HELD, Density, density, levels_of
 from dpcore.figures.marginals import BINS, Marginals, histograms
 from dpcore.figures.number_table import drawing
 from dpcore.figures.plotly import scene_figure
-from dpcore.figures.scene import Curve, Ellipses, Panel, Points, Scene
+from dpcore.figures.scene import Curve, Ellipses, Panel, Points, Scene, Spots
 from dpcore.models.declaration import declarations
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.logistic_regression.parameters import INCLUDED
@@ -261,6 +261,12 @@ def test_lists_stand_in_the_first_fits_card_alone(
 # ---------------------------------------------------------------- intervals
 
 
+def by_size(panel: Panel, names: tuple[str, ...]) -> list[int]:
+    """Which column of the data each row of a panel is, from the top."""
+    bold = [one for one in panel.layers if isinstance(one, Spots)][-1]
+    return [names.index(name) for name in bold.names]
+
+
 def test_bars_are_the_intervals_of_the_fit_where_the_hand_rests(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -278,12 +284,13 @@ def test_bars_are_the_intervals_of_the_fit_where_the_hand_rests(
     study = compute.study(scenario, data, store)
     panel = picture(scenario, data, study).panels[1]
     bars = next(one for one in panel.layers if isinstance(one, Curve) and "interval" in one.name)
-    heights = np.asarray(bars.y)
-    there = np.isfinite(heights).any(axis=1)
+    places = np.asarray(bars.x)
+    there = np.isfinite(places).any(axis=1)
     at = study.grid.epsilons.index(scenario.epsilon)
     assert list(np.flatnonzero(there)) == [at]
     ends = known.same_rows["beta"]
-    found = heights[at].reshape(len(ends), 7)[:, [0, 3]]
+    found = places[at].reshape(len(ends), 7)[:, [0, 3]]
+    ends = ends[by_size(panel, data.public.names)]
     ratio = found / ends  # the picture has units of its own, the same for both ends
     np.testing.assert_allclose(ratio[:, 0], ratio[:, 1])
 
@@ -303,8 +310,9 @@ def test_coefficients_of_a_logistic_regression_have_the_intervals_that_leave_wit
     at = study.grid.epsilons.index(1.0)
     fit = compute.one_fit(scenario, data)
     ends = fit.parameters.intervals()[:-1]
-    found = np.asarray(bars.y)[at].reshape(len(ends), 7)[:, [0, 3]]
-    per = study.grid.public.half_range
+    found = np.asarray(bars.x)[at].reshape(len(ends), 7)[:, [0, 3]]
+    order = by_size(panel, study.grid.public.names)
+    ends, per = ends[order], study.grid.public.half_range[order]
     np.testing.assert_allclose(found[:, 1] - found[:, 0], (ends[:, 1] - ends[:, 0]) * per)
 
 

@@ -2,7 +2,7 @@
 // Axes: scales, ticks, zoom and pan. A range is in the axis's own scale; on a log axis, powers of
 // ten.
 
-import { clamp, finite } from "./format.js";
+import { clamp, finite, tickLabel } from "./format.js";
 
 /** @import { Axis, Range, Scale, View } from "./types.js" */
 
@@ -72,6 +72,14 @@ export function ticksOf(axis, [low, high], count) {
   const ticks = powers.map((value) => Number(value.toPrecision(3))).filter(inside);
   return ticks.length > 2 ? ticks : linearTicks(least, most, count).filter((value) => value > 0);
 }
+
+/**
+ * What stands beside a tick: its name, where ticks have names.
+ * @param {Axis} axis
+ * @param {number} value
+ */
+export const tickText = ({ ticks, names }, value) =>
+  names ? names[ticks?.indexOf(value) ?? -1] ?? "" : tickLabel(value);
 
 /**
  * A range grown by `factor` around the point at `share` of it.

@@ -1,12 +1,12 @@
 // @ts-check
 // One card: a panel of the scene with its axes, its layers and what the pointer does to them.
 
-import { fullRange, panned, pixels, ticksOf, valueAt, wheelFactor, zoomed } from "./axes.js";
+import { fullRange, panned, pixels, ticksOf, tickText, valueAt, wheelFactor, zoomed } from "./axes.js";
 import { derivation } from "./derivation.js";
 import { drag, make, penOf, put, set, setVisible, svg } from "./dom.js";
-import { clamp, finite, inkOf, tickLabel } from "./format.js";
+import { clamp, finite, inkOf } from "./format.js";
 import { gridOf, ROOM } from "./grid.js";
-import { firstFree, spread } from "./labels.js";
+import { curveBoxes, firstFree, spread } from "./labels.js";
 import { LAYERS } from "./layers.js";
 import { hover } from "./readout.js";
 import { moving, slice, textAt } from "./steps.js";
@@ -20,11 +20,16 @@ import { fillTable, toolbar } from "./toolbar.js";
 const MARGIN = { left: 62, right: 18, top: 10, bottom: 44 }; // px around the axes
 const GAP = 16; // px between end labels of curves
 const BESIDE = 0.4; // share of a card's width that they may take; else they stand below the axes
+<<<<<<< HEAD
 const HEADING = 52; // px of a card's height above its plot, with one line of caption,
 const LINE = 24; // of so many px; beside another card a second line takes from the plot
 const BESIDE_WIDTH = 700; // px of a page from which cards stand side by side
 const ROW = 44; // px that a bar with its name above it needs at least, and
 const UNDER = 90; // px above and below all of them
+=======
+const WIDER = 1.19; // how much wider a heading is than the measure of its text
+const HEADING = 52; // px of a card's height above its plot
+>>>>>>> 413238f (Pictures that need no apology: rows of dots, bars of loadings, coasts, scales and labels that do not collide)
 const ROOMY = 1040; // px of a window in which axes have all the height that a scene gives them
 const LEAST = 0.76; // of it, however low the window is
 const PRESENTED = 0.62; // share of the window's height in present mode
@@ -52,6 +57,7 @@ export class Card {
   /** @type {Scale} */ px;
   /** @type {Scale} */ py;
   /** @type {Box[]} what labels may not cover */ taken;
+  /** @type {Box[]} what they cover only where they must */ curves;
   /** @type {Ring[]} */ rings;
   /** @type {Layer[]} those on the canvas */ painted;
   /** @type {{ draw: (step: number) => void, moves: boolean }[]} */ layers;
@@ -60,6 +66,7 @@ export class Card {
   /** @type {SVGLineElement} */ hair;
   /** @type {SVGTextElement} */ pin;
   /** @type {number} px right of the axes */ labelRoom;
+  /** @type {number} px for title and subtitle */ headRoom;
   /** @type {number} px below the axes for labels */ below = 0;
 
   /** @param {Live} live @param {Panel} panel */
@@ -146,7 +153,8 @@ export class Card {
     (clipped ? this.body : this.over).append(group);
     const draw = build?.(this, layer, group) ?? (() => {});
     group.classList.toggle("dpl-pin", Boolean(layer.pinned));
-    return { draw, moves: layer.moves };
+    const quiet = layer.kind === "labelled_points" && !layer.colours.length;
+    return { draw, moves: layer.moves || quiet }; // quiet names make room for those that move
   }
 
   /** The label at the end of a curve, with a key to its line. @param {Layer} layer */
@@ -180,10 +188,17 @@ export class Card {
     this.labelRoom = longest && longest + 44;
     this.below = this.labelRoom > this.plot.clientWidth * BESIDE ? this.labels.length * GAP : 0;
     const high = heightOf(this.panel, window.innerHeight, this.presented);
+<<<<<<< HEAD
     const beside = this.live.root.clientWidth > BESIDE_WIDTH;
     const lines = beside ? this.caption.offsetHeight - LINE : 0;
     const [width, height] = [this.plot.clientWidth, high - HEADING - lines + this.below];
     this.root.style.setProperty("--dpl-choices", `${this.choices.offsetWidth}px`);
+=======
+    const [width, height] = [this.plot.clientWidth, high - HEADING + this.below];
+    const choices = this.choices.offsetWidth;
+    this.root.style.setProperty("--dpl-choices", `${choices}px`);
+    this.headRoom = width - (choices ? choices + 44 : 32);
+>>>>>>> 413238f (Pictures that need no apology: rows of dots, bars of loadings, coasts, scales and labels that do not collide)
     this.plot.style.height = `${height}px`;
     if (!width) return;
     set(this.svg, { viewBox: `0 0 ${width} ${height}`, width, height });
@@ -192,6 +207,9 @@ export class Card {
       this.grid.replaceChildren();
     } else this.axes(width, height);
     this.taken = [];
+    this.curves = this.panel.bare ? [] : this.panel.layers
+      .filter(({ kind, colour, moves }) => kind === "curve" && colour != null && !moves)
+      .flatMap((layer) => curveBoxes(this, slice(layer.x, 0, 1), slice(layer.y, 0, 1)));
     put(this.pin, this.frame.x1 - 6, this.frame.y0 + 12, "end");
     for (const { draw } of this.layers) draw(this.near);
     this.paint(this.near);
@@ -226,7 +244,8 @@ export class Card {
   leftRoom(view, height) {
     const { y } = this.panel;
     const ticks = [fullRange(y), view.y].flatMap((range) => ticksOf(y, range, height / ROOM.y));
-    const numbers = this.widest(ticks.map(tickLabel));
+    const numbers = this.widest(ticks.map((value) => tickText(y, value)));
+    if (y.names) return numbers + 16;
     return Math.max(MARGIN.left, 16 * Math.ceil((numbers + 38) / 16));
   }
 
@@ -253,10 +272,13 @@ export class Card {
     }
   }
 
-  /** Writes a label at the first of its places where it covers no other; else not at all.
+  /** Writes a label at the first of its places where it covers no other and no curve; where each
+   * crosses a curve, over that; else not at all.
    * @param {SVGElement} node @param {Place[]} places */
   settle(node, places) {
-    const free = firstFree(places, this.widest([node.textContent ?? ""]), this.frame, this.taken);
+    const width = this.widest([node.textContent ?? ""]);
+    const free = firstFree(places, width, this.frame, [...this.taken, ...this.curves])
+      ?? firstFree(places, width, this.frame, this.taken);
     setVisible(node, free !== null);
     if (!free) return;
     this.taken.push(free.box);
@@ -268,6 +290,11 @@ export class Card {
     this.root.classList.toggle("dpl-late", this.near !== step);
     const subtitle = textAt(this.panel.subtitle, step);
     this.subtitle.textContent = subtitle && ` · ${subtitle}`;
+    // A long one is smaller; where even that is cut off, a pointer that rests reads it.
+    const long = this.widest([this.subtitle.textContent]) * WIDER;
+    const room = this.headRoom - WIDER * this.widest([this.panel.title]);
+    this.subtitle.style.fontSize = long > room ? `${clamp((15 * room) / long, 12, 15)}px` : "";
+    this.subtitle.title = subtitle;
     this.svg.setAttribute("aria-label", `${this.panel.title}. ${textAt(this.panel.alt, step)}`);
     this.drawLabels(step);
     if (!this.table.hidden) this.live.later(() => fillTable(this));

@@ -53,9 +53,12 @@ export const ellipses = {
     return (step) => {
       /** @type {Gaussian[][]} */
       const draws = slice(layer.params, step, 3);
+      const faint = layer.faint && slice(layer.faint, step, 2);
       for (const { draw, k, level, path } of parts) {
         const gaussian = draws[draw][k];
-        if (!setVisible(path, gaussian.every(finite))) continue;
+        const fades = Boolean(faint?.[draw][k]);
+        if (!setVisible(path, gaussian.every(finite) && (bold || !fades))) continue;
+        if (level) path.classList.toggle("dpl-wide", fades);
         const [x, y] = [card.px(gaussian[0]), card.py(gaussian[1])];
         const plus = `M${x - 5} ${y}h10M${x} ${y - 5}v10`;
         path.setAttribute("d", level ? ellipsePath(card, gaussian, level) : plus);

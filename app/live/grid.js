@@ -1,9 +1,9 @@
 // @ts-check
 // The axes of a card as elements: grid lines, numbers and titles.
 
-import { ticksOf } from "./axes.js";
+import { ticksOf, tickText } from "./axes.js";
 import { put, svg } from "./dom.js";
-import { clamp, tickLabel } from "./format.js";
+import { clamp } from "./format.js";
 
 /** @import { Card } from "./card.js" */
 /** @import { Attributes } from "./dom.js" */
@@ -46,22 +46,36 @@ export function gridOf(card, view) {
   for (const value of ticksOf(y, view.y, (y1 - y0) / ROOM.y)) {
     const p = card.py(value);
     line(x0, x1, p, p);
-    write(tickLabel(value), x0 - 8, p + 4, "end");
+    write(tickText(y, value), x0 - 8, p + 4, "end");
   }
   let taken = -Infinity; // by numbers, which may not touch one another
   for (const value of ticksOf(x, view.x, (x1 - x0) / ROOM.x)) {
     const p = card.px(value);
     line(p, p, y0, y1);
-    const half = card.widest([tickLabel(value)]) / 2;
+    const text = tickText(x, value);
+    const half = card.widest([text]) / 2;
     if (p - half < taken) continue;
-    write(tickLabel(value), p, y1 + 17, "middle");
+    write(text, p, y1 + 17, "middle");
     taken = p + half + 3;
   }
+<<<<<<< HEAD
   // A title longer than its axis stays on the card, smaller where that is low or narrow.
   const across = titleAt(card.widest([x.label]), (x0 + x1) / 2, width);
   write(x.label, across.middle, y1 + 36, "middle", { class: "dpl-axis", style: across.style });
   const { middle, style } = titleAt(card.widest([y.label]), (y0 + y1) / 2, height);
   const transform = `rotate(-90 20 ${middle})`;
   write(y.label, 20, middle, "middle", { class: "dpl-axis", style, transform });
+=======
+  const title = { class: "dpl-axis" };
+  write(x.label, (x0 + x1) / 2, y1 + 36, "middle", title);
+  if (y.names) return nodes; // which say what they are
+  // A title longer than its axis stays on the card, smaller where that is low.
+  const size = Math.min(1, height / (card.widest([y.label]) + 8));
+  const half = (size * card.widest([y.label])) / 2 + 2;
+  const middle = clamp((y0 + y1) / 2, half, height - half);
+  write(y.label, 20, middle, "middle", {
+    ...title, transform: `rotate(-90 20 ${middle})`, style: `font-size: ${13 * size}px`,
+  });
+>>>>>>> 413238f (Pictures that need no apology: rows of dots, bars of loadings, coasts, scales and labels that do not collide)
   return nodes;
 }

@@ -3,7 +3,7 @@
 // no number.
 
 import { make, note, penOf, put, set, svg } from "./dom.js";
-import { rgb } from "./format.js";
+import { clamp, rgb } from "./format.js";
 import { cellsAt, textsAt } from "./steps.js";
 
 /** @import { Frame, Rectangle, Row } from "./types.js" */
@@ -12,12 +12,14 @@ import { cellsAt, textsAt } from "./steps.js";
  * @property {string} cells base64
  * @property {Uint8Array} bytes the same, once they are read
  * @property {number[]} shape steps (or 1), images, rows, columns
- * @property {number} limit
+ * @property {number | number[]} limit
  * @property {boolean} above whether no cell is below zero
  * @property {string[]} rows names of the rows of a table
  * @property {string[]} names of the images
  * @property {string[] | string[][]} notes
- * @property {string[]} ends of the key
+ * @property {string[] | string[][]} ends of the key
+ * @property {string} [outlines] of bars, as cells are
+ * @property {Uint8Array} [edges] the same, once they are read
  * @property {number} across images side by side
  */
 
@@ -38,7 +40,7 @@ export function tilesOf({ shape: [, count, high, wide], rows, across }, frame, n
     x: left + ((i % across) + 0.5) * cell - width / 2,
     y: y0 + 6 + Math.floor(i / across) * floor, width, height,
   }));
-  return { tiles, key: { x: x0 + 60, y: y1 - 10, width: 90, height: 9 } };
+  return { tiles, key: { x: x0 + 44, y: y1 - 10, width: 90, height: 9 } };
 }
 
 /**
@@ -68,11 +70,12 @@ export const cellValue = (byte, limit) =>
  */
 export function cellRows(layer, step) {
   const [, , high, wide] = layer.shape;
+  const limit = Array.isArray(layer.limit) ? layer.limit[step] : layer.limit;
   return [...cellsAt(layer, step)].map((byte, i) => {
     const [row, column] = [Math.floor(i / wide) % high, i % wide];
     const where = layer.rows[row] ?? `row ${row + 1}, column ${column + 1}`;
     const name = `${layer.names[Math.floor(i / wide / high)]}: ${where}`;
-    return { layer: "cell", name, item: i + 1, value: cellValue(byte, layer.limit) };
+    return { layer: "cell", name, item: i + 1, value: cellValue(byte, limit) };
   });
 }
 
@@ -97,13 +100,46 @@ function imageOf(layer, step, inks) {
   return board;
 }
 
+/** @param {string} cells base64 */
+const read = (cells) => Uint8Array.from(atob(cells), (c) => c.charCodeAt(0));
+
+/**
+ * The cells of a table as bars from the middle of their column, exact ones as outlines.
+ * @param {import("./card.js").Card} card
+ * @param {Heatmap} layer
+ * @param {number} step
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Rectangle[]} tiles
+ */
+function paintBars({ live }, layer, step, pen, tiles) {
+  const [cells, high] = [cellsAt(layer, step), layer.shape[2]];
+  tiles.forEach(({ x, y, width, height }, i) => {
+    const [middle, row] = [x + width / 2, height / high];
+    pen.globalAlpha = 0.35;
+    pen.fillStyle = live.ink(null);
+    pen.fillRect(middle - 0.5, y, 1, height);
+    pen.globalAlpha = 1;
+    for (let k = 0; k < high; k += 1) {
+      /** @param {number} byte @returns {[number, number, number, number]} */
+      const bar = (byte) => [middle, y + (k + 0.2) * row,
+        ((byte - 128) / 127) * (width / 2 - 4), row * 0.6];
+      const [byte, edge] = [cells[i * high + k], layer.edges?.[i * high + k]];
+      pen.fillStyle = live.palette[Number(byte > 128)];
+      if (byte) pen.fillRect(...bar(byte));
+      pen.strokeStyle = live.ink(null);
+      if (edge) pen.strokeRect(...bar(edge));
+    }
+  });
+}
+
 /** @type {import("./types.js").LayerKind} */
 export const heatmap = {
   build(card, /** @type {Heatmap} */ layer, group) {
-    layer.bytes ??= Uint8Array.from(atob(layer.cells), (c) => c.charCodeAt(0));
+    layer.bytes ??= read(layer.cells);
+    if (layer.outlines) layer.edges ??= read(layer.outlines);
     /** @param {string[]} texts */
     const written = (texts) => texts.map((text) => group.appendChild(note(text)));
-    const [names, notes, ends] = [layer.rows, layer.names, layer.ends].map(written);
+    const [names, notes, ends] = [layer.rows, layer.names, ["", ""]].map(written);
     const boxes = layer.names.map((_, i) => svg("rect", { class: "dpl-tile", "data-tile": i }));
     group.append(...boxes);
     return (step) => {
@@ -116,8 +152,12 @@ export const heatmap = {
       const [{ x, y, height }] = tiles;
       names.forEach((node, i) =>
         put(node, x - 8, y + (height * (i + 0.5)) / names.length + 4, "end"));
-      put(ends[0], key.x - 6, key.y + 9, "end");
-      put(ends[1], key.x + key.width + 6, key.y + 9);
+      const [low, top] = textsAt(layer.ends, step);
+      put(ends[0], key.x - 6, key.y + 9, "end").textContent = low;
+      put(ends[1], key.x + key.width + 6, key.y + 9).textContent = top;
+      // A long text is smaller, so that it stays on the card.
+      const room = card.frame.x1 - key.x - key.width - 6;
+      set(ends[1], { style: `font-size: ${12 * clamp(room / card.widest([top]), 0.7, 1)}px` });
     };
   },
 
@@ -127,11 +167,16 @@ export const heatmap = {
     const board = imageOf(layer, step, [zero, blue, orange]);
     const { tiles, key } = tilesOf(layer, card.frame, card.widest(layer.rows));
     pen.imageSmoothingEnabled = false;
-    tiles.forEach(({ x, y, width, height }, i) =>
-      pen.drawImage(board, 0, i * high, wide, high, x, y, width, height));
+    if (layer.edges) paintBars(card, layer, step, pen, tiles);
+    else {
+      tiles.forEach(({ x, y, width, height }, i) =>
+        pen.drawImage(board, 0, i * high, wide, high, x, y, width, height));
+    }
     const shade = pen.createLinearGradient(key.x, 0, key.x + key.width, 0);
-    const inks = [blue, zero, orange].slice(Number(layer.above));
-    inks.forEach((ink, i) => shade.addColorStop(i / (inks.length - 1), ink));
+    const inks = (layer.edges ? [blue, blue, orange, orange] : [blue, zero, orange])
+      .slice(Number(layer.above) * (layer.edges ? 2 : 1));
+    inks.forEach((ink, i) => shade.addColorStop(
+      layer.edges && inks.length > 2 ? [0, 0.5, 0.5, 1][i] : i / (inks.length - 1), ink));
     pen.fillStyle = shade;
     pen.fillRect(key.x, key.y, key.width, key.height);
   },

@@ -1,7 +1,9 @@
 // @ts-check
 // Where labels go: none over another.
 
-/** @import { Box, Frame, Place } from "./types.js" */
+import { finite } from "./format.js";
+
+/** @import { Box, Frame, Numbers, Place, Scales } from "./types.js" */
 
 /**
  * Heights of labels in their order, pushed apart to at least `gap` and kept above `floor`.
@@ -40,6 +42,27 @@ export function firstFree(places, width, { x0, x1, y1 }, taken) {
     if (inside && !taken.some((other) => overlap(box, other))) return { place, box };
   }
   return null;
+}
+
+/**
+ * What a line takes up: a box around each piece of it, at most 8 px wide.
+ * @param {Scales} scales
+ * @param {Numbers} xs
+ * @param {Numbers} ys
+ * @returns {Box[]}
+ */
+export function curveBoxes({ px, py }, xs, ys) {
+  return xs.slice(1).flatMap((_, i) => {
+    const [x, y, ...to] = [px(xs[i]), py(ys[i]), px(xs[i + 1]), py(ys[i + 1])];
+    if (![x, y, ...to].every(finite)) return [];
+    const pieces = Math.ceil(Math.abs(to[0] - x) / 8) || 1;
+    const [across, up] = [(to[0] - x) / pieces, (to[1] - y) / pieces];
+    return Array.from({ length: pieces }, (_, k) => {
+      const high = [y + k * up, y + (k + 1) * up];
+      return /** @type {Box} */ (
+        [x + k * across, x + (k + 1) * across, Math.min(...high) - 1, Math.max(...high) + 1]);
+    });
+  });
 }
 
 /**

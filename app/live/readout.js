@@ -25,13 +25,15 @@ export const nearest = (values, scale, pixel) => values.reduce(
  * @param {MouseEvent | null} event
  */
 export function hover(card, event) {
-  const curves = card.panel.layers.filter(({ kind, colour }) => kind === "curve" && colour != null);
+  const named = card.panel.y.names !== undefined; // then a row is read, not curves
+  const curves = card.panel.layers.filter(({ kind, colour }) =>
+    kind === (named ? "labelled_points" : "curve") && colour !== null);
   const [u, v] = event && card.frame ? card.unit(event) : [-1, -1];
   const inside = curves.length > 0 && u >= 0 && u <= 1 && v >= 0 && v <= 1;
   const target = /** @type {SVGElement | undefined} */ (event?.target);
   const tile = target?.dataset.tile;
   card.readout.hidden = !inside && !tile;
-  card.hair.setAttribute("visibility", inside ? "visible" : "hidden");
+  card.hair.setAttribute("visibility", inside && !named ? "visible" : "hidden");
   if (event && target && tile) {
     const box = target.getBoundingClientRect();
     const across = (event.clientX - box.x) / box.width;
@@ -40,7 +42,24 @@ export function hover(card, event) {
     const value = formatNumber(/** @type {number | undefined} */ (cell?.value), 2);
     write(card, u * card.frame.width, [`${cell?.name} `, make("b", {}, [value])]);
   }
-  if (inside) readCurves(card, curves, card.frame.x0 + u * (card.frame.x1 - card.frame.x0));
+  if (inside && named) readRow(card, curves, u, v);
+  else if (inside) readCurves(card, curves, card.frame.x0 + u * (card.frame.x1 - card.frame.x0));
+}
+
+/**
+ * Every point of the row nearest to a share of the frame from its bottom.
+ * @param {Card} card
+ * @param {Layer[]} layers
+ * @param {number} u share of the frame from its left
+ * @param {number} v
+ */
+function readRow(card, layers, u, v) {
+  const { y0, y1, width } = card.frame;
+  const row = nearest(slice(layers[0].y, card.near, 1), card.py, y1 - v * (y1 - y0));
+  write(card, u * width, layers.map((layer) => make("div", {}, [
+    `${layer.names[row]}: `,
+    make("b", {}, [formatNumber(slice(layer.x, card.near, 1)[row], 3)]),
+  ])));
 }
 
 /**

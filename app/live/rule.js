@@ -23,7 +23,12 @@ export const rule = {
           [[x1 - 6, y - 6, "end"], [x1 - 6, y + 14, "end"]],
         ];
         if (layer.side === "right") sides.reverse();
-        card.settle(label, sides.flat());
+        /** @type {Place[]} */
+        const inside = [0.25, 0.5, 0.75].flatMap((share) => [-6, 14].map((up) =>
+          /** @type {Place} */ ([x0 + share * (x1 - x0), y + up, "middle"])));
+        const above = [22, 38].flatMap((up) => sides.map(([[x, , anchor]]) =>
+          /** @type {Place} */ ([x, y - up, anchor])));
+        card.settle(label, [...sides.flat(), ...inside, ...above]);
         return;
       }
       const x = card.px(layer.x);

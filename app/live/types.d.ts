@@ -22,6 +22,7 @@ export interface Axis {
   range: Range;
   log?: boolean;
   ticks?: number[];
+  names?: string[];
 }
 
 /** What of both axes is visible, in their own scale: powers of ten on a log axis. */

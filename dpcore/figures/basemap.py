@@ -1,18 +1,25 @@
-"""A quiet map under longitudes and latitudes: a graticule, equator and meridian, some cities.
+"""A quiet map under longitudes and latitudes: a graticule, coastlines, some cities.
 
-No coastlines: cities tell where one is, and none of their facts belongs to anybody.
+Source: Natural Earth, 1:110m coastline, in the public domain (naturalearthdata.com), simplified to
+0.4 degrees; ``dpcore/datasets/coastline.txt``.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpcore.figures.model_plot import Places
 from dpcore.figures.scene import Axis, Curve, Layer, Spots
 from dpcore.wall.data.clipping import PublicFrame
 
+Array = NDArray[np.float64]
+
+COASTLINE = Path(__file__).parents[1] / "datasets" / "coastline.txt"
 LONGITUDE, LATITUDE = "longitude", "latitude"
 LARGEST = {LONGITUDE: 180.0, LATITUDE: 90.0}
 UNITS = {LONGITUDE: "degrees east", LATITUDE: "degrees north"}
@@ -60,9 +67,9 @@ def graticule(axis: Axis) -> Axis:
 def base_map(
     public: PublicFrame, pair: tuple[int, int], x: Axis, y: Axis, places: Places
 ) -> tuple[Layer, ...]:
-    """Equator and Greenwich meridian where they cross the axes, and the places on them."""
+    """Coasts, equator and Greenwich meridian where they cross the axes, and the places on them."""
     zero = np.array([0.0, 0.0])
-    cross = []
+    cross = [_coast(public, pair, x, y)]
     if y.range[0] < 0.0 < y.range[1]:
         cross.append(Curve(np.array(x.range), zero, colour=None, dash=5))
     if x.range[0] < 0.0 < x.range[1]:
@@ -72,6 +79,24 @@ def base_map(
     names = tuple(name for name, _, _ in places)
     across, up = np.array([_placed(public, pair, east, north) for _, east, north in places]).T
     return (*cross, Spots(across, up, names, labels=names, colours=()))
+
+
+@cache
+def coastline() -> Array:
+    """Coastlines ``(n, 2)``, degrees east and north, NaN between two lines."""
+    lines = COASTLINE.read_text(encoding="utf-8").splitlines()
+    breaks = [" ".join([line, "nan,nan"]) for line in lines if not line.startswith("#")]
+    return np.array([pair.split(",") for pair in " ".join(breaks).split()], dtype=float)
+
+
+def _coast(public: PublicFrame, pair: tuple[int, int], x: Axis, y: Axis) -> Curve:
+    """The coastline inside two axes and as far beyond."""
+    places = coastline() if angle(public, pair[0]) == LONGITUDE else coastline()[:, ::-1]
+    low, high = np.array([x.range, y.range]).T
+    near = np.all(np.abs(places - (low + high) / 2) <= high - low, axis=1)
+    kept = near | np.append(False, near[:-1])  # a line that leaves the axes is broken once
+    across, up = np.where(near[:, None], places, np.nan)[kept].T
+    return Curve(across, up, colour=None, label_at="none", name="coastline")
 
 
 def _placed(

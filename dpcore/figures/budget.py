@@ -163,7 +163,7 @@ def pair_of_panels(
             id="private",
             title="Private fit",
             subtitle=tuple(
-                private_subtitle + (f" · {beyond}" if beyond else "")
+                (f"{beyond} · " if beyond else "") + private_subtitle
                 for beyond in drawing.outside or ("",) * len(stops)
             ),
             alt=tuple(

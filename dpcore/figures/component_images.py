@@ -1,6 +1,7 @@
 """Parts that are one number a column each, private beside exact: images, a table, or word lists.
 
-Factors, topics and hidden units are such parts. All are drawn on one scale, the exact ones'.
+Factors, topics and hidden units are such parts. All are drawn on one scale, the exact ones', but
+for parts with a scale of their own.
 """
 
 from __future__ import annotations
@@ -25,9 +26,14 @@ MOST_ROWS = 50  # columns of a table that are drawn: those with the largest exac
 ROW, AROUND = 13, 110  # pixels of a row, and of all else on a card
 LEAST_HEIGHT = 340
 LOW = 260  # of two rows of images
+BELOW = 20  # pixels under an image for its word
 LARGEST = 3  # numbers named in words
 LONGEST = 24  # letters of a column's name on a card
 LONG, SHORT = 10, 7  # words of a list: where all lists stand side by side, and where not
+ALIGNED = "{:.0%} aligned"
+UNSEEN, UNSEEN_IN_WORDS = "not seen", "not seen at this noise"
+SEEN = 0.5  # cosine with the exact part (60 degrees) from which a private one is seen
+WIDTH = 520  # pixels of a card's images, about
 LINE, HEAD = 17, 56  # pixels of a word, and of a list's heading
 
 
@@ -37,8 +43,9 @@ class Parts:
 
     exact ``(d, k)``, private ``(S, d, k)``, in what ``label`` says. part: what one is. columns: the
     names of the d. verb: what a part does to a column, "moves". likeness ``(S, k)``: how like each
-    private part is to the exact one, told by ``note`` on the card and ``alike`` in words. above: no
-    number can be below zero.
+    private part is to the exact one, told by ``note`` on the card and ``alike`` in words; below
+    ``least`` it is not seen. above: no number can be below zero. own_scale: private parts fill the
+    colours up to their own largest number.
     """
 
     exact: Array
@@ -51,14 +58,37 @@ class Parts:
     note: str
     alike: str
     above: bool = False
+    least: float = -np.inf
+    own_scale: bool = False
 
     def likeness_text(self, likeness: float) -> str:
         """How like the exact part a private one is; nothing where there is no fit."""
-        return self.note.format(likeness).replace("-", "−") if np.isfinite(likeness) else ""
+        if not np.isfinite(likeness):
+            return ""
+        return UNSEEN if likeness < self.least else self.note.format(likeness)
+
+    def alike_text(self, likeness: float) -> str:
+        """The same in a sentence."""
+        return UNSEEN_IN_WORDS if likeness < self.least else self.alike.format(likeness)
+
+    def unseen(self) -> tuple[str, ...]:
+        """How many parts are not seen, one text a budget."""
+        count = self.exact.shape[1]
+        lost = np.sum(np.nan_to_num(self.likeness, nan=np.inf) < self.least, axis=1)
+        return tuple(f"{k} of {count} {UNSEEN_IN_WORDS}" if k else "" for k in lost)
 
 
-def drawing(parts: Parts, image: tuple[int, int] | None, most: int = MOST_ROWS) -> Drawing:
-    """Both panels; image: height and width where the columns are pixels. most: rows of a table."""
+def drawing(
+    parts: Parts,
+    image: tuple[int, int] | None,
+    most: int = MOST_ROWS,
+    *,
+    bars: bool = False,
+    outlines: bool = True,
+) -> Drawing:
+    """Both panels; image: height and width where the columns are pixels. most: rows of a table;
+    bars: that its numbers are bars, not colours; outlines: that the exact ones may be seen over
+    the private ones."""
     count, total = parts.exact.shape[1], parts.exact.shape[0]
     names = tuple(f"{parts.part} {k + 1}" for k in range(count))
     limit, label = float(np.max(np.abs(parts.exact), initial=0.0)) or 1.0, parts.label
@@ -67,11 +97,15 @@ def drawing(parts: Parts, image: tuple[int, int] | None, most: int = MOST_ROWS) 
         views = (as_table(parts.exact[None, drawn]), as_table(parts.private[:, drawn]))
         rows = tuple(short(parts.columns[i]) for i in drawn)
         height, across = max(LEAST_HEIGHT, AROUND + ROW * len(drawn)), count
+        none = np.full(views[0][0].shape, np.nan)
+        edges = (none, views[0][0] if outlines else none) if bars else (None, None)
         if len(drawn) < total:
             label += f", largest {len(drawn)} of {total} columns"
     else:
         views = as_images(parts.exact[None], parts.private, image)
-        rows, height, across = (), LEAST_HEIGHT, images_across(count, image)
+        rows, edges, across = (), (None, None), images_across(count, image)
+        tall = WIDTH / across * image[0] / image[1] + BELOW
+        height = min(LEAST_HEIGHT, round(AROUND / 1.3 + tall * -(-count // across)))
     numbers = tuple(str(k + 1) for k in range(count))
     notes = tuple(
         tuple(f"{k} · {text}" if text else k for k, text in zip(numbers, step, strict=True))
@@ -79,9 +113,13 @@ def drawing(parts: Parts, image: tuple[int, int] | None, most: int = MOST_ROWS) 
             tuple(map(parts.likeness_text, step_likeness)) for step_likeness in parts.likeness
         )
     )
+    own, own_label = _own_scale(parts, limit, label)
+    if bars and outlines and image is None:
+        own_label += " · outlines: exact"
+    same = rows, across, parts.above
     return Drawing(
-        exact=(Heat(views[0], limit, label, names, numbers, rows, across, parts.above),),
-        private=(Heat(views[1], limit, label, names, notes, rows, across, parts.above),),
+        exact=(Heat(views[0], limit, label, names, numbers, *same, edges[0]),),
+        private=(Heat(views[1], own, own_label, names, notes, *same, edges[1]),),
         exact_alt=described(parts, table=image is None),
         private_alts=tuple(
             compared(parts, private, likeness, table=image is None)
@@ -91,7 +129,16 @@ def drawing(parts: Parts, image: tuple[int, int] | None, most: int = MOST_ROWS) 
         y=Axis("column" if image is None else "pixel row", (0.0, float(views[0].shape[2]))),
         bare=True,
         height=height,
+        outside=parts.unseen(),
     )
+
+
+def _own_scale(parts: Parts, limit: float, label: str) -> tuple[Any, str]:
+    """The end of the private parts' scale, one a budget, and what it says."""
+    if not parts.own_scale:
+        return limit, label
+    largest_ones = np.max(np.abs(np.nan_to_num(parts.private)), axis=(1, 2))
+    return tuple(np.where(largest_ones > 0.0, largest_ones, limit)), f"{label}, own scale"
 
 
 def given_back(
@@ -169,7 +216,7 @@ def compared(parts: Parts, private: Array, likeness: Array, *, table: bool = Tru
     if not np.all(np.isfinite(private)):
         return NO_FIT
     sentences = (
-        f"{parts.part} {k + 1}: {parts.alike.format(alike)}"
+        f"{parts.part} {k + 1}: {parts.alike_text(alike)}"
         + (f", {parts.verb} {_most(parts.columns, column)}" if table else "")
         for k, (alike, column) in enumerate(zip(likeness, private.T, strict=True))
     )

@@ -1,4 +1,4 @@
-"""Numbers as colours: blue below zero, orange above, the page's ground between; one byte a cell.
+"""Numbers as colours, or as bars: blue below zero, orange above; one byte a cell.
 
 A layer of `dpcore.figures.scene`. What is seen has 127 tones on either side of zero, so that is
 what is sent.
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpcore.errors import InputError
 
 Array = NDArray[np.float64]
+Text = str | tuple[str, ...]
 
 BLUE, WHITE, ORANGE = "#0072B2", "#FFFFFF", "#D55E00"
 TONES = 127  # on either side of zero
@@ -27,23 +28,26 @@ CARD = 2.3  # width of a card's images over their height, about
 class Heat:
     """Images ``values`` (S or 1, images, height, width), coloured from -limit to limit.
 
-    What lies beyond the limit has its colour; NaN has none. ``names``: one an image, for readouts
-    and tables. ``notes``: a word under each, (images,), or (S, images) when they move. ``rows``:
-    names of the rows; the images then stand side by side as the columns of one table. ``across``:
-    images side by side [all]. ``label``: what a value is, with its unit. ``above``: no value can be
-    below zero, so the key begins there. Tables and files hold the tones' values, which are whole
-    steps of 1/127 of the limit.
+    What lies beyond the limit has its colour; NaN has none. ``limit`` and ``label``: one, or one a
+    step (S,). ``names``: one an image, for readouts and tables. ``notes``: a word under each,
+    (images,), or (S, images) when they move. ``rows``: names of the rows; the images then stand
+    side by side as the columns of one table. ``across``: images side by side [all]. ``label``: what
+    a value is, with its unit. ``above``: no value can be below zero, so the key begins there.
+    ``outlines`` (images, height, 1): the cells of a table are bars from the middle of their column,
+    with these drawn as outlines over them; NaN has none. Tables and files hold the tones' values,
+    which are whole steps of 1/127 of the limit.
     """
 
     kind: ClassVar[str] = "heatmap"
     values: ArrayLike
-    limit: float
-    label: str
+    limit: float | tuple[float, ...]
+    label: Text
     names: tuple[str, ...]
     notes: tuple[Any, ...] = ()
     rows: tuple[str, ...] = ()
     across: int = 0
     above: bool = False
+    outlines: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         values = np.asarray(self.values, dtype=float)
@@ -52,8 +56,11 @@ class Heat:
             raise InputError(
                 "heat values", f"the shape is {values.shape}", "give (steps, images, height, width)"
             )
-        if not 0.0 < self.limit < np.inf:
+        limits = np.asarray(self.limit, dtype=float)
+        if not np.all((limits > 0.0) & (limits < np.inf)):
             raise InputError("heat limit", "it is not a finite number above 0", "give limit > 0")
+        if limits.size not in (1, len(values)):
+            raise InputError("heat limit", "it does not match the steps", "give one a step")
         notes = tuple(self.notes) or ("",) * len(self.names)
         moving = not isinstance(notes[0], str)
         if any(
@@ -67,28 +74,50 @@ class Heat:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data; the cells in base64, in the order of their axes."""
-        low = "0" if self.above else f"−{self.limit:.2g}"
-        return {
+        limits, moving = np.atleast_1d(self.limit), isinstance(self.label, tuple)
+        steps = range(max(len(limits), len(self.label) if moving else 1))
+        ends = tuple(self._ends(step) for step in steps)
+        sent = [float(f"{limit:.5g}") for limit in limits]
+        data = {
             "shape": np.shape(self.values),
-            "cells": base64.b64encode(tones(self.values, self.limit).tobytes()).decode(),
-            "limit": float(f"{self.limit:.5g}"),
+            "cells": _coded(self.values, limits[:, None, None, None]),
+            "limit": sent if len(sent) > 1 else sent[0],
             "above": self.above,
-            "ends": (low, f"{self.limit:.2g} · {self.label}"),
+            "ends": ends if len(ends) > 1 else ends[0],
             "across": self.across,
             "names": self.names,
             "notes": self.notes,
             "rows": self.rows,
         }
+        if self.outlines is not None:
+            data["outlines"] = _coded(self.outlines, limits[0])
+        return data
+
+    def limit_at(self, step: int) -> float:
+        """The limit of a step."""
+        limits = np.atleast_1d(self.limit)
+        return float(limits[step if len(limits) > 1 else 0])
+
+    def _ends(self, step: int) -> tuple[str, str]:
+        """The texts beside the key."""
+        limit = self.limit_at(step)
+        label = self.label if isinstance(self.label, str) else self.label[step]
+        return "0" if self.above else f"−{limit:.2g}", f"{limit:.2g} · {label}"
 
 
-def tones(values: ArrayLike, limit: float) -> NDArray[np.uint8]:
+def _coded(values: ArrayLike, limit: float | Array) -> str:
+    """Tones in base64, in the order of their axes."""
+    return base64.b64encode(tones(values, limit).tobytes()).decode()
+
+
+def tones(values: ArrayLike, limit: float | Array) -> NDArray[np.uint8]:
     """Values as bytes: 1 is -limit, 128 is 0, 255 is limit; 0 is no number.
 
     >>> tones([-2.0, -1.0, 0.0, 0.5, np.nan], 1.0)
     array([  1,   1, 128, 192,   0], dtype=uint8)
     """
     array = np.asarray(values, dtype=float)
-    share = np.clip(np.nan_to_num(array, nan=0.0, posinf=limit, neginf=-limit) / limit, -1.0, 1.0)
+    share = np.clip(np.nan_to_num(array, nan=0.0, posinf=1e300, neginf=-1e300) / limit, -1.0, 1.0)
     cells = TONES + 1 + np.round(TONES * share)
     return np.where(np.isnan(array), 0.0, cells).astype(np.uint8)
 

@@ -78,6 +78,7 @@ class Ellipses:
     """Gaussian groups: ``params`` (S or 1, draws, K, 6), outlined at ``levels`` (in sd).
 
     The six numbers: mean x, mean y, covariance xx, xy, yy, weight. A group with NaN is not drawn.
+    ``faint`` (S or 1, draws, K): groups whose outlines fade [none].
     ``style``: "bold" (thick, the fit itself), "ghost" (thin and faint, other noise draws) or
     "outline" (dashed and muted, a reference). ``colours``: palette index of each group [0, 1, ...].
     """
@@ -90,6 +91,7 @@ class Ellipses:
     centre: bool = True
     colours: tuple[int, ...] | None = None
     names: tuple[str, ...] = ()
+    faint: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         one_of("ellipses style", self.style, ("bold", "ghost", "outline"))
@@ -98,6 +100,8 @@ class Ellipses:
             raise InputError(
                 "ellipses params", f"the shape is {params.shape}", "give (steps or 1, draws, K, 6)"
             )
+        if self.faint is not None and _numbers(self, "faint").shape != params.shape[:3]:
+            raise InputError("ellipses faint", "it does not match the groups", "give one a group")
         groups = params.shape[2]
         if self.colours is None:
             object.__setattr__(self, "colours", tuple(k % GROUPS for k in range(groups)))
@@ -148,7 +152,7 @@ class Spots:
 
     ``colours``: palette index of each, which is also its marker [0, 1, ...]; empty: muted dots for
     orientation. ``labels``: what is written beside each; of muted dots, those for which there is
-    room. ``weights`` (K,) or (S, K): a share of each, for the table.
+    room. ``weights`` (K,) or (S, K): a share of each, for the table. ``hollow``: rings, not discs.
     """
 
     kind: ClassVar[str] = "labelled_points"
@@ -158,6 +162,7 @@ class Spots:
     labels: tuple[str, ...] = ()
     weights: ArrayLike | None = None
     colours: tuple[int, ...] | None = None
+    hollow: bool = False
 
     def __post_init__(self) -> None:
         _same_shape(self, "x", "y", dimensions=(1, 2))
@@ -302,7 +307,7 @@ Layer = (
 # The array fields of each layer and how many dimensions one step of them has.
 PER_STEP: dict[str, dict[str, int]] = {
     "points": {"x": 1, "y": 1},
-    "ellipses": {"params": 3},
+    "ellipses": {"params": 3, "faint": 2},
     "curve": {"x": 1, "y": 1, "lo": 1, "hi": 1},
     "cursor": {"x": 0, "y": 0},
     "labelled_points": {"x": 1, "y": 1, "weights": 1},

@@ -151,7 +151,9 @@ def _axis(axis: Axis, bare: bool = False) -> dict[str, Any]:
     if bare:
         return {"title": axis.label, "type": axis.scale, "autorange": True}
     low_high = np.log10(axis.range) if axis.scale == "log" else np.asarray(axis.range)
-    ticks = {} if axis.ticks is None else {"tickvals": list(axis.ticks)}
+    ticks: dict[str, Any] = {} if axis.ticks is None else {"tickvals": list(axis.ticks)}
+    if axis.names:
+        ticks["ticktext"] = list(axis.names)
     return {
         "title": axis.label,
         "type": axis.scale,
@@ -421,10 +423,10 @@ def _upright_label(layer: Mark, panel: Panel) -> dict[str, Any]:
 def _spots(layer: Spots, step: int) -> Any:
     colours = layer.colours or ()
     marker = {
-        "symbol": [SYMBOLS[colour] for colour in colours] or "circle",
+        "symbol": [SYMBOLS[colour] + "-open" * layer.hollow for colour in colours] or "circle",
         "color": [PALETTE_LIGHT[colour] for colour in colours] or MUTED,
         "size": 11 if colours else 4,
-        "line": {"color": "white", "width": 1},
+        "line": {} if layer.hollow else {"color": "white", "width": 1},
     }
     return _line(
         at_step(layer.x, step, 1),
@@ -447,10 +449,10 @@ def _heat(layer: Heat, step: int) -> Iterator[Any]:
     below = [] if layer.above else [[0.0, BLUE]]
     yield go.Heatmap(
         z=board.astype(np.float32),
-        zmin=0.0 if layer.above else -layer.limit,
-        zmax=layer.limit,
+        zmin=0.0 if layer.above else -layer.limit_at(step),
+        zmax=layer.limit_at(step),
         colorscale=[*below, [0.5 * len(below), WHITE], [1.0, ORANGE]],
-        colorbar={"title": {"text": layer.label, "side": "right"}, "thickness": 10},
+        colorbar={"title": {"text": text_at(layer.label, step), "side": "right"}, "thickness": 10},
         showscale=len(layer.values) == 1,  # type: ignore[arg-type]
         name="",
     )

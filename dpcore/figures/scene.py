@@ -113,17 +113,22 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: ``label`` with its unit, ``range`` in data units, scale, optional ticks.
+    """An axis: ``label`` with its unit, ``range`` in data units, scale, optional ticks, which
+    ``names`` may name.
 
-    Raises `InputError` for a range that is empty, infinite or (log scale) not above 0.
+    Raises `InputError` for a range that is empty, infinite or (log scale) not above 0, and for
+    names that do not match the ticks.
     """
 
     label: str
     range: tuple[float, float]
     scale: Literal["linear", "log"] = "linear"
     ticks: tuple[float, ...] | None = None
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.names and len(self.names) != len(self.ticks or ()):
+            raise InputError("axis names", "they do not match the ticks", "give one a tick")
         one_of("axis scale", self.scale, ("linear", "log"))
         low, high = self.range
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
@@ -140,6 +145,8 @@ class Axis:
             data["log"] = True
         if self.ticks is not None:
             data["ticks"] = compact(self.ticks)
+        if self.names:
+            data["names"] = self.names
         return data
 
 

@@ -7,7 +7,7 @@ import { heightOf } from "../../app/live/card.js";
 
 import { barLengths, isNumberLabel } from "../../app/live/bars.js";
 import { cellAt, cellRows, cellValue, tilesOf } from "../../app/live/heatmap.js";
-import { besidePoints, firstFree, spread } from "../../app/live/labels.js";
+import { besidePoints, curveBoxes, firstFree, spread } from "../../app/live/labels.js";
 import { nearest } from "../../app/live/readout.js";
 import { factorAt, keyStep } from "../../app/live/ring.js";
 import * as shapes from "../../app/live/shapes.js";
@@ -122,6 +122,8 @@ test("a pointer finds its cell, and a byte its value", () => {
   assert.deepEqual(cellRows(layer, 0).map(({ name, value }) => [name, value]), [
     ["a: up", -1], ["a: row 2, column 1", 0], ["b: up", 1], ["b: row 2, column 1", null],
   ]);
+  const own = { ...layer, bytes: Uint8Array.of(1, 255), shape: [2, 1, 1, 1], limit: [1, 4], names: ["a"] };
+  assert.deepEqual([0, 1].map((step) => cellRows(own, step)[0].value), [-1, 4]);
 });
 
 test("the longest bar fills the room; what is no number has none", () => {
@@ -158,4 +160,13 @@ test("on a low screen axes and bars are lower, and what is neither is as high as
   assert.equal(heightOf({ height: 340, bare: false }, 832), 272);
   assert.equal(heightOf({ height: 250, bare: false }, 100), 190);
   assert.equal(heightOf({ height: 340, bare: true }, 100), 340);
+});
+
+test("a label finds the place that no curve crosses", () => {
+  const boxes = curveBoxes(scales, [0, 40, null, 60, 100], [50, 50, 20, 90, 10]);
+  assert.ok(boxes.every(([left, right]) => right - left <= 8));
+  assert.deepEqual([boxes[0][0], boxes.at(-1)[1]], [0, 100]);
+  assert.ok(!boxes.some(([left, right]) => left < 60 && right > 40), "a gap takes no room");
+  const places = [[5, 52, "start"], [5, 80, "start"]];
+  assert.deepEqual(firstFree(places, 20, frame, boxes).place, places[1]);
 });

@@ -1,8 +1,8 @@
 """The portrait of a covariance: correlations and the first principal components, as one table.
 
-Rows are columns of the data, with their numbers; across stand the same numbers, then components,
-with the share of the variance that each explains. Where rows are pictures, components are drawn as
-pictures. A correlation whose sign differs between draws of the noise is left blank.
+Rows are columns of the data, with their numbers; across stand the same numbers, then components;
+the key says what share of the variance each explains. Where rows are pictures, components are drawn
+as pictures. A correlation whose sign differs between draws of the noise is left blank.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.figures.component_images import (
+    ALIGNED,
     AROUND,
     LEAST_HEIGHT,
+    SEEN,
     Parts,
     as_table,
     cosines,
@@ -30,7 +32,7 @@ from dpcore.models.covariance.mathematics import correlations, pairs, principal,
 
 Array = NDArray[np.float64]
 
-MOST_COLUMNS, ROW = 12, 17  # that are drawn: those with the largest exact correlations; pixels
+MOST_COLUMNS, ROW = 10, 17  # that are drawn: those with the largest exact correlations; pixels
 COMPONENTS, IMAGES = 3, 6  # beside correlations, and as pictures
 PAIRS_IN_WORDS = 3  # correlations in words
 BAND = (0.05, 0.95)  # of the draws
@@ -86,24 +88,26 @@ def draw(subject: Subject) -> Drawing:
 
 def _table(drawn: Drawn, shown: NDArray[np.intp], columns: Sequence[str]) -> Heat:
     """Correlations of some columns, then their places on the components."""
-    numbers = tuple(str(i + 1) for i in shown)
-    notes = tuple(
-        (*numbers, *(f"{share:.0%}" if np.isfinite(share) else "" for share in step))
+    count = drawn.axes.shape[2]
+    title = "correlation"
+    if len(shown) < len(columns):
+        title += f" of {len(shown)} of {len(columns)} columns"
+    labels = tuple(
+        f"{title}; PC1 to PC{count}: {', '.join(f'{share:.0%}' for share in step)} of the variance"
+        if np.all(np.isfinite(step))
+        else title
         for step in drawn.explained
     )
-    label = f"correlation; right: PC1 to PC{drawn.axes.shape[2]}, % of the variance"
-    if len(shown) < len(columns):
-        label += f"; {len(shown)} of {len(columns)} columns"
     matrix = drawn.correlation[:, shown][:, :, shown]
     return Heat(
         as_table(np.concatenate([matrix, drawn.axes[:, shown]], axis=2)),
         1.0,
-        label,
+        labels if len(labels) > 1 else labels[0],
         (
             *(f"correlation with {columns[i]}" for i in shown),
-            *(f"PC{k + 1}" for k in range(drawn.axes.shape[2])),
+            *(f"PC{k + 1}" for k in range(count)),
         ),
-        notes if len(notes) > 1 else notes[0],
+        (*(str(i + 1) for i in shown), *(f"PC{k + 1}" for k in range(count))),
         tuple(f"{i + 1} {short(columns[i])}" for i in shown),
     )
 
@@ -143,7 +147,8 @@ def _pictures(subject: Subject, exact: Array, private: Array) -> Drawing:
             columns=subject.public.names,
             verb="moves",
             likeness=cosines(private, exact),
-            note="cos {:.2f}",
+            note=ALIGNED,
+            least=SEEN,
             alike="cosine {:.2f} with the exact one",
         ),
         subject.image,

@@ -1,7 +1,7 @@
 """The portrait of factor analysis: its loadings, as small images or as columns of one table.
 
 A factor that is not found is drawn as what it is, noise; the word under it says how much it has to
-do with the exact one: the cosine of the angle between them.
+do with the exact one: the cosine of the angle between them, in per cent.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.evaluation.yardstick import mapped
-from dpcore.figures.component_images import Parts, cosines, drawing, given_back
+from dpcore.figures.component_images import ALIGNED, SEEN, Parts, cosines, drawing, given_back
 from dpcore.figures.model_plot import Drawing, Portrait, Subject
 from dpcore.models.factor_analysis.mathematics import Factors, reconstruct
 from dpcore.wall.data import PublicFrame
@@ -34,10 +34,13 @@ def draw(subject: Subject) -> Drawing:
             columns=subject.public.names,
             verb="moves",
             likeness=cosines(private, truth),
-            note="cos {:.2f}",
+            note=ALIGNED,
+            least=SEEN,
             alike="cosine {:.2f} with the exact one",
         ),
         subject.image,
+        bars=True,
+        outlines=subject.outlines,
     )
 
 

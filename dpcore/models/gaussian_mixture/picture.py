@@ -41,6 +41,8 @@ ROW, AROUND, LEAST_HEIGHT = 48, 34, 260  # pixels of a column's marginal, and of
 MOST_COLUMNS = 20  # that have a marginal: those in which exact groups lie farthest apart
 MOST_CURVES = 12_000  # numbers of the faint draws of all marginals
 DRAWN = 300  # synthetic rows
+HALF = 0.5  # of the disc of a group that lies in the window, or its outlines fade
+DISC = 64  # points that stand for a disc
 
 
 def draw(subject: Subject) -> Drawing:
@@ -49,11 +51,18 @@ def draw(subject: Subject) -> Drawing:
     exact = _params(subject.exact, subject.public, subject.pair)[None]
     private = _params(subject.private, subject.public, subject.pair)
     names = _names(subject.exact, private.shape[2])
+    wider = _wider(private, x, y)
     ghosts: tuple[Ellipses, ...] = ()
     if private.shape[1] > 1:
         ghosts = (
             Ellipses(
-                private[:, 1:], levels=(2.0,), style="ghost", fill=False, centre=False, names=names
+                private[:, 1:],
+                levels=(2.0,),
+                style="ghost",
+                fill=False,
+                centre=False,
+                names=names,
+                faint=wider[:, 1:],
             ),
         )
     clipping = ring(subject)
@@ -69,15 +78,39 @@ def draw(subject: Subject) -> Drawing:
             *clipping,
             *ghosts,
             *_exact_outlines(subject, exact, names),
-            Ellipses(private[:, :1], names=names, centre=not called),
+            Ellipses(private[:, :1], names=names, centre=not called, faint=wider[:, :1]),
             *_called(called, private[:, 0]),
         ),
         exact_alt=_described(exact[0, 0], names, x, y),
         private_alts=tuple(_described(params, names, x, y) for params in private[:, 0]),
         x=x,
         y=y,
+        outside=tuple(_said_wider(int(count), wider.shape[2]) for count in wider[:, 0].sum(axis=1)),
         key="dashed: exact" if subject.outlines else "",
     )
+
+
+def _wider(params: Array, x: Axis, y: Axis) -> NDArray[np.bool_]:
+    """Which groups ``(..., 6)`` have less than half of their disc, two standard deviations around
+    the centre, in the window; of no fit, none."""
+    turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(DISC)  # evenly over the disc, as a sunflower's
+    radius = 2.0 * np.sqrt((np.arange(DISC) + 0.5) / DISC)
+    across, up = radius * np.cos(turn), radius * np.sin(turn)
+    mean_x, mean_y, xx, xy, yy, _ = np.moveaxis(params[..., None, :], -1, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        sd = np.sqrt(xx)
+        lean = np.where(sd > 0.0, xy / sd, 0.0)
+        places_x = mean_x + sd * across
+        places_y = mean_y + lean * across + np.sqrt(np.maximum(yy - lean**2, 0.0)) * up
+    inside = (x.range[0] <= places_x) & (places_x <= x.range[1])
+    inside &= (y.range[0] <= places_y) & (places_y <= y.range[1])
+    there = np.all(np.isfinite(params), axis=-1)
+    return np.asarray((inside.mean(axis=-1) < HALF) & there)
+
+
+def _said_wider(count: int, groups: int) -> str:
+    """How many of the groups' outlines fade."""
+    return f"{count} of {groups} groups wider than the window" if count else ""
 
 
 def _names(exact: Mixture | LabelledMixture, count: int) -> tuple[str, ...]:

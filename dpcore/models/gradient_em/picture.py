@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.evaluation.yardstick import mapped
-from dpcore.figures import stem_plot
+from dpcore.figures import dot_plot
 from dpcore.figures.model_plot import (
     NO_FIT,
     Drawing,
@@ -36,7 +36,8 @@ def draw_clouds(subject: Subject) -> Drawing:
     """Exact rows and clouds; private clouds over the faint ones of the other noise draws."""
     if subject.public.dim == 1:
         places = _places(subject.exact)[0], _places(subject.private)
-        return stem_plot.drawing(subject.public.names, *places, column_title(subject.public, 0))
+        title = column_title(subject.public, 0)
+        return dot_plot.drawing(subject.public.names, *places, title, outlines=subject.outlines)
     x, y = (_cloud_axis(subject, column) for column in subject.pair)
     exact = _clouds(subject.exact, subject.pair)[None]
     private = _clouds(subject.private, subject.pair)
@@ -207,7 +208,9 @@ def _slopes(subject: Subject) -> Drawing:
     label = f"{target} per {unit}" if alike else f"{target} per half of a column's limits"
     exact, private = _slope(subject.exact)[0] * per, _slope(subject.private) * per
     ends = None if subject.intervals is None else subject.intervals * per[:, None]
-    return stem_plot.drawing(public.names[:-1], exact, private, label, intervals=ends)
+    return dot_plot.drawing(
+        public.names[:-1], exact, private, label, ends, outlines=subject.outlines
+    )
 
 
 CLOUD_PORTRAIT: Portrait = draw_clouds

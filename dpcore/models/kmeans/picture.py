@@ -178,7 +178,7 @@ def _cells(public: PublicFrame, fits: Centres, pair: tuple[int, int]) -> tuple[C
         return ()
     lines = borders(fits.centres[..., list(pair)], BOUNDS)  # nearest in unit coordinates
     x, y = (own_units(public, lines[..., place], column) for place, column in enumerate(pair))
-    return (Curve(x, y, colour=None),)
+    return (Curve(x, y, colour=None, bold=True),)
 
 
 def _described(public: PublicFrame, fits: Centres, pair: tuple[int, int]) -> tuple[str, ...]:

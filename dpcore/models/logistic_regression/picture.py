@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpcore.figures import stem_plot
+from dpcore.figures import dot_plot
 from dpcore.figures.model_plot import Drawing, Portrait, Subject
 from dpcore.models.logistic_regression.parameters import INCLUDED, first_order
 
@@ -20,14 +20,15 @@ def draw(subject: Subject) -> Drawing:
     exact, private = subject.exact.mean[0, :-1], subject.private.mean[..., :-1]
     names = subject.public.names
     label = f"log odds of {subject.public.outcome or 'a yes'}"
-    short = tuple(name.rpartition("=")[2] for name in names)
     bold = subject.private
     parts = bold.mean[:, 0], bold.covariance[:, 0], bold.noise_covariance[:, 0]
     ends = first_order(*parts, level=LEVEL)[:, :-1]
-    drawn = stem_plot.drawing(names, exact, private, label, short, ends, INTERVAL)
+    drawn = dot_plot.drawing(
+        names, exact, private, label, ends, INTERVAL, outlines=subject.outlines
+    )
     if not np.isfinite(ends).any():
         return drawn
-    return replace(drawn, key="bars: 95% intervals", note=f"The 95% {INCLUDED}.")
+    return replace(drawn, note=f"The 95% {INCLUDED}.")
 
 
 PORTRAIT: Portrait = draw

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.figures import stem_plot
+from dpcore.figures import dot_plot
 from dpcore.figures.model_plot import (
     NO_FIT,
     Drawing,
@@ -37,7 +37,7 @@ def draw(subject: Subject) -> Drawing:
     if ends is not None:
         ends = (ends - public.center[:, None]) / public.half_range[:, None]
     label = "mean (half ranges from the middle of the limits)"
-    return stem_plot.drawing(public.names, exact, private, label, intervals=ends)
+    return dot_plot.drawing(public.names, exact, private, label, ends, outlines=subject.outlines)
 
 
 def _one_column(subject: Subject) -> Drawing:
@@ -112,7 +112,7 @@ def _interval(ends: Array | None, height: float) -> tuple[Curve, ...]:
     if ends is None:
         return ()
     level = np.full(ends[:, 0].shape, height)
-    return (Curve(ends[:, 0], level, colour=0, dash=0, name=stem_plot.INTERVAL),)
+    return (Curve(ends[:, 0], level, colour=0, dash=0, name=dot_plot.INTERVAL),)
 
 
 def _ends(subject: Subject, exact: float, means: Array) -> tuple[float, float]:
