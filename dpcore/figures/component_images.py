@@ -32,7 +32,7 @@ LONGEST = 24  # letters of a column's name on a card
 LONG, SHORT = 10, 7  # words of a list: where all lists stand side by side, and where not
 ALIGNED = "{:.0%} aligned"
 UNSEEN, UNSEEN_IN_WORDS = "not seen", "not seen at this noise"
-SEEN = 0.5  # cosine with the exact part (60 degrees) from which a private one is seen
+VISIBLE = 0.5  # cosine with the exact part (60 degrees) from which a private one is seen
 WIDTH = 520  # pixels of a card's images, about
 LINE, HEAD = 17, 56  # pixels of a word, and of a list's heading
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.evaluation.yardstick import mapped
-from dpcore.figures.component_images import ALIGNED, SEEN, Parts, cosines, drawing, given_back
+from dpcore.figures.component_images import ALIGNED, VISIBLE, Parts, cosines, drawing, given_back
 from dpcore.figures.model_plot import Drawing, Portrait, Subject
 from dpcore.models.factor_analysis.mathematics import Factors, reconstruct
 from dpcore.wall.data import PublicFrame
@@ -35,7 +35,7 @@ def draw(subject: Subject) -> Drawing:
             verb="moves",
             likeness=cosines(private, truth),
             note=ALIGNED,
-            least=SEEN,
+            least=VISIBLE,
             alike="cosine {:.2f} with the exact one",
         ),
         subject.image,

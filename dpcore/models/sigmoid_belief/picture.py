@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpcore.evaluation.yardstick import mapped
 from dpcore.figures import component_images
-from dpcore.figures.component_images import ALIGNED, SEEN, Parts, cosines, drawing
+from dpcore.figures.component_images import ALIGNED, VISIBLE, Parts, cosines, drawing
 from dpcore.figures.heatmap import Heat, images_across
 from dpcore.figures.model_plot import Drawing, Portrait, Subject
 from dpcore.figures.scene import Axis, Panel, Scene
@@ -48,7 +48,7 @@ def draw(subject: Subject) -> Drawing:
             verb="switches on",
             likeness=cosines(private, truth),
             note=ALIGNED,
-            least=SEEN,
+            least=VISIBLE,
             own_scale=True,
             alike="cosine {:.2f} with the exact one",
         ),
