@@ -20,16 +20,11 @@ import { fillTable, toolbar } from "./toolbar.js";
 const MARGIN = { left: 62, right: 18, top: 10, bottom: 44 }; // px around the axes
 const GAP = 16; // px between end labels of curves
 const BESIDE = 0.4; // share of a card's width that they may take; else they stand below the axes
-<<<<<<< HEAD
 const HEADING = 52; // px of a card's height above its plot, with one line of caption,
 const LINE = 24; // of so many px; beside another card a second line takes from the plot
 const BESIDE_WIDTH = 700; // px of a page from which cards stand side by side
 const ROW = 44; // px that a bar with its name above it needs at least, and
 const UNDER = 90; // px above and below all of them
-=======
-const WIDER = 1.19; // how much wider a heading is than the measure of its text
-const HEADING = 52; // px of a card's height above its plot
->>>>>>> 413238f (Pictures that need no apology: rows of dots, bars of loadings, coasts, scales and labels that do not collide)
 const ROOMY = 1040; // px of a window in which axes have all the height that a scene gives them
 const LEAST = 0.76; // of it, however low the window is
 const PRESENTED = 0.62; // share of the window's height in present mode
@@ -66,7 +61,6 @@ export class Card {
   /** @type {SVGLineElement} */ hair;
   /** @type {SVGTextElement} */ pin;
   /** @type {number} px right of the axes */ labelRoom;
-  /** @type {number} px for title and subtitle */ headRoom;
   /** @type {number} px below the axes for labels */ below = 0;
 
   /** @param {Live} live @param {Panel} panel */
@@ -188,17 +182,10 @@ export class Card {
     this.labelRoom = longest && longest + 44;
     this.below = this.labelRoom > this.plot.clientWidth * BESIDE ? this.labels.length * GAP : 0;
     const high = heightOf(this.panel, window.innerHeight, this.presented);
-<<<<<<< HEAD
     const beside = this.live.root.clientWidth > BESIDE_WIDTH;
     const lines = beside ? this.caption.offsetHeight - LINE : 0;
     const [width, height] = [this.plot.clientWidth, high - HEADING - lines + this.below];
     this.root.style.setProperty("--dpl-choices", `${this.choices.offsetWidth}px`);
-=======
-    const [width, height] = [this.plot.clientWidth, high - HEADING + this.below];
-    const choices = this.choices.offsetWidth;
-    this.root.style.setProperty("--dpl-choices", `${choices}px`);
-    this.headRoom = width - (choices ? choices + 44 : 32);
->>>>>>> 413238f (Pictures that need no apology: rows of dots, bars of loadings, coasts, scales and labels that do not collide)
     this.plot.style.height = `${height}px`;
     if (!width) return;
     set(this.svg, { viewBox: `0 0 ${width} ${height}`, width, height });
@@ -290,11 +277,6 @@ export class Card {
     this.root.classList.toggle("dpl-late", this.near !== step);
     const subtitle = textAt(this.panel.subtitle, step);
     this.subtitle.textContent = subtitle && ` · ${subtitle}`;
-    // A long one is smaller; where even that is cut off, a pointer that rests reads it.
-    const long = this.widest([this.subtitle.textContent]) * WIDER;
-    const room = this.headRoom - WIDER * this.widest([this.panel.title]);
-    this.subtitle.style.fontSize = long > room ? `${clamp((15 * room) / long, 12, 15)}px` : "";
-    this.subtitle.title = subtitle;
     this.svg.setAttribute("aria-label", `${this.panel.title}. ${textAt(this.panel.alt, step)}`);
     this.drawLabels(step);
     if (!this.table.hidden) this.live.later(() => fillTable(this));

@@ -58,24 +58,12 @@ export function gridOf(card, view) {
     write(text, p, y1 + 17, "middle");
     taken = p + half + 3;
   }
-<<<<<<< HEAD
   // A title longer than its axis stays on the card, smaller where that is low or narrow.
   const across = titleAt(card.widest([x.label]), (x0 + x1) / 2, width);
   write(x.label, across.middle, y1 + 36, "middle", { class: "dpl-axis", style: across.style });
+  if (y.names) return nodes; // which say what they are
   const { middle, style } = titleAt(card.widest([y.label]), (y0 + y1) / 2, height);
   const transform = `rotate(-90 20 ${middle})`;
   write(y.label, 20, middle, "middle", { class: "dpl-axis", style, transform });
-=======
-  const title = { class: "dpl-axis" };
-  write(x.label, (x0 + x1) / 2, y1 + 36, "middle", title);
-  if (y.names) return nodes; // which say what they are
-  // A title longer than its axis stays on the card, smaller where that is low.
-  const size = Math.min(1, height / (card.widest([y.label]) + 8));
-  const half = (size * card.widest([y.label])) / 2 + 2;
-  const middle = clamp((y0 + y1) / 2, half, height - half);
-  write(y.label, 20, middle, "middle", {
-    ...title, transform: `rotate(-90 20 ${middle})`, style: `font-size: ${13 * size}px`,
-  });
->>>>>>> 413238f (Pictures that need no apology: rows of dots, bars of loadings, coasts, scales and labels that do not collide)
   return nodes;
 }

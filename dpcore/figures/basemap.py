@@ -94,8 +94,8 @@ def _coast(public: PublicFrame, pair: tuple[int, int], x: Axis, y: Axis) -> Curv
     places = coastline() if angle(public, pair[0]) == LONGITUDE else coastline()[:, ::-1]
     low, high = np.array([x.range, y.range]).T
     near = np.all(np.abs(places - (low + high) / 2) <= high - low, axis=1)
-    kept = near | np.append(False, near[:-1])  # a line that leaves the axes is broken once
-    across, up = np.where(near[:, None], places, np.nan)[kept].T
+    inside = near | np.append(False, near[:-1])  # a line that leaves the axes is broken once
+    across, up = np.where(near[:, None], places, np.nan)[inside].T
     return Curve(across, up, colour=None, label_at="none", name="coastline")
 
 

@@ -95,6 +95,8 @@ test("a title stays on the card: in the middle of its axis, moved, or smaller", 
   const { middle, style } = titleAt(392, 170, 300);
   assert.equal(style, "font-size: 9.75px");
   assert.ok(Math.abs(middle - 149) <= 2, "all of it fits");
+});
+
 test("a tick that has a name is called by it", () => {
   const named = { label: "column", range: [0.4, 2.6], ticks: [1, 2], names: ["age", "stay"] };
   assert.deepEqual([1, 2, 1.5].map((value) => axes.tickText(named, value)), ["age", "stay", ""]);
