@@ -26,7 +26,7 @@ from dpcore.figures.classes import Classes, classes_scene
 from dpcore.figures.scene import Scene
 from dpcore.models.labelled_mixture.min_trace import SOLVERS
 from dpcore.models.labelled_mixture.scoring import YARDSTICK
-from dpcore.privacy.guarantee import show_bound
+from dpcore.privacy.guarantee import show_delta
 
 HEADING = "Class by class"
 COVERS = {"exact", "private", "curve"}  # a link that hides one of them hides what tells it too
@@ -115,7 +115,7 @@ def scene_of(scenario: Scenario, data: Data, study: Study, worth: Worth | None, 
         worth=worth,
         own=recipe.title.lower() + (", not proved" if recipe.mode == "paper" else ""),
         thing=data.schema.thing,
-        delta_text=f"(δ = {show_bound(scenario.delta)})",
+        delta_text=f"(δ = {show_delta(scenario.delta)})",
     )
     positions = tuple(range(len(scenario.budgets(data.rows))))
     return classes_scene(facts, pair(scenario, data), positions, step)

@@ -17,7 +17,7 @@ from dpcore.accounting.gaussian import all_gaussian
 from dpcore.errors import DPCoreError
 from dpcore.figures.scene import Scene
 from dpcore.privacy import Event, Guarantee, Laplace, Ledger
-from dpcore.privacy.guarantee import show, show_bound
+from dpcore.privacy.guarantee import show, show_bound, show_delta
 
 PROVENANCE = {
     "simulated": "Simulated data: everything here may be shown",
@@ -153,7 +153,8 @@ def guarantee_details(guarantee: Guarantee) -> None:
     if guarantee.proof is not None:
         proof = guarantee.proof
         st.markdown(
-            f"**We can prove** ε ≤ {show_bound(proof.epsilon)} at δ = {show_bound(proof.delta)} "
+            f"**We can prove** ε ≤ {show_bound(proof.epsilon)} at δ = "
+            f"{show_delta(proof.delta)} "
             f"({proof.kind}; {proof.source})."
         )
     else:

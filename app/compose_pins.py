@@ -19,7 +19,7 @@ from app.state import ask
 from dpcore.evaluation.composition import Prices
 from dpcore.figures.composition import amount_of, numbers_of
 from dpcore.privacy.adjacency import protects
-from dpcore.privacy.guarantee import show, show_bound
+from dpcore.privacy.guarantee import show, show_bound, show_delta
 
 NO_NUMBER = "none"
 SAMPLED = {"p": "a Poisson sample", "w": "a sample of fixed size"}
@@ -71,7 +71,7 @@ def table(composition: Composition, priced: Priced) -> str:
     facts = {
         "Releases": {name: list_of(listed) for name, listed in every.items()},
         "k": {name: f"{listed.k:,}" for name, listed in every.items()},
-        "δ": {name: show_bound(listed.delta) for name, listed in every.items()},
+        "δ": {name: show_delta(listed.delta) for name, listed in every.items()},
         "Protects": {name: protects(listed.adjacency) for name, listed in every.items()},
         "Held": {name: HOLDS[listed.hold] for name, listed in every.items()},
         "Numbers": {name: _amount(listed) for name, listed in prices.items()},

@@ -130,8 +130,8 @@ def _infeasible(composition: Composition) -> list[str]:
     count = sum(line.count for line in gaussian)
     return [
         f"As printed, advanced composition is impossible here: {composition.k} × {count} releases "
-        f"× δᵢ = {show(gaussian[0].delta_each)} make {show(spent)}, more than δ = "
-        f"{show(composition.delta)}."
+        f"× δᵢ = {show_delta(gaussian[0].delta_each)} make {show_delta(spent)}, more "
+        f"than δ = {show_delta(composition.delta)}."
     ]
 
 

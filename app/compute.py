@@ -32,7 +32,7 @@ from dpcore.evaluation.study import (
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.fitting.result import Fit
 
-REHEARSAL = "rehearsal, not a release"
+REHEARSAL = "rehearsal, nothing is released"
 DRAWS = 13  # one bold, twelve ghosts
 FEW_DRAWS = 5  # of a slow model
 SHOWN_ROWS = 500  # points drawn

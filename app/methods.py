@@ -17,7 +17,7 @@ from dpcore.accounting.pairs import pairs
 from dpcore.accounting.zcdp import total_rho
 from dpcore.evaluation.composition import Row, agreements, repeated
 from dpcore.privacy.adjacency import protects
-from dpcore.privacy.guarantee import show, show_bound
+from dpcore.privacy.guarantee import show, show_bound, show_delta
 
 
 def drawer_open() -> bool:
@@ -41,7 +41,7 @@ def more_methods(composition: Composition, rows: tuple[Row, ...]) -> None:
 def methods_table(rows: tuple[Row, ...], composition: Composition) -> str:
     """The answers as a table; refusals are greyed and say why."""
     what = "cost of the noise listed above; " if composition.hold == "budget" else ""
-    terms = f"δ = {show_bound(composition.delta)}, {protects(composition.adjacency)}"
+    terms = f"δ = {show_delta(composition.delta)}, {protects(composition.adjacency)}"
     held = f"{what}k = {composition.k:,}, {terms}"
     heads = ("Method", "ε", "at least", "", "Formula", "Assumes", "Source")
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)

@@ -25,7 +25,7 @@ HELP = {
     "distorts more rows.",
     "rows_per_person": "All {}s of one unit are protected together.",
     "fitted_rows": "Drawn by a public coin. The curve shows how many would be needed.",
-    "noise": "A seed makes the fit repeatable: a rehearsal, not a release.",
+    "noise": "A seed makes the fit repeatable: a rehearsal, nothing is released.",
 }
 
 

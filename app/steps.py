@@ -22,7 +22,7 @@ from dpcore.evaluation.yardstick import metric_of
 from dpcore.figures.scene import Panel, Scene
 from dpcore.figures.steps import spending_strip, steps_scene
 from dpcore.privacy.adjacency import protects
-from dpcore.privacy.guarantee import show_bound
+from dpcore.privacy.guarantee import show_bound, show_delta
 
 Array = NDArray[np.float64]
 
@@ -146,7 +146,7 @@ def dialog(scenario: Scenario, data: Data, store: ResultStore) -> None:
     """The picture, what it says, and which methods it leaves out."""
     with st.spinner("Fitting every method…"):
         result = walks(scenario, data, store)
-    budget = f"ε = {show_bound(scenario.epsilon)}, δ = {show_bound(scenario.delta)}"
+    budget = f"ε = {show_bound(scenario.epsilon)}, δ = {show_delta(scenario.delta)}"
     st.markdown(f"{budget}, {_who(scenario, data)}. {SHARED}")
     if not result.walked:
         st.info("No method for this model takes more than one step: each reads the data once.")

@@ -668,7 +668,7 @@ def test_step_by_step_opens_a_picture_of_every_method(monkeypatch: pytest.Monkey
     sent = [node.proto.bytes for node in page.get("bidi_component")]
     assert any(b"Robust means, as published" in text for text in sent)
     told = [str(one.value) for one in page.markdown]
-    assert any("ε = 1.00, δ = 0.00001, replacing one person's row." in text for text in told)
+    assert any("ε = 1.00, δ = 10⁻⁵, replacing one person's row." in text for text in told)
 
 
 @pytest.mark.merge

@@ -133,7 +133,7 @@ def test_the_table_has_a_column_for_each_list_and_a_line_for_each_method() -> No
     assert found[""] == ["Now", "A", "B"]
     assert found["Releases"] == [list_of(FEW), list_of(LOUD), list_of(SAMPLED)]
     assert found["k"] == ["10", "1,000", "3"]
-    assert found["δ"] == ["0.00001", "0.000001", "0.00001"]
+    assert found["δ"] == ["10⁻⁵", "10⁻⁶", "10⁻⁵"]
     for column, one in enumerate((FEW, LOUD, SAMPLED)):
         for way in ways(one.events):
             told = NO_NUMBER

@@ -19,7 +19,12 @@ from app.state import change, left_on_explore, taken_on
 from app.tables import data_of, judged_on, provenance, store_of, whole_table
 from dpcore.errors import DPCoreError
 from dpcore.privacy.adjacency import ADJACENCIES, protects
-from dpcore.privacy.guarantee import show, show_bound, show_most
+from dpcore.privacy.guarantee import (
+    show,
+    show_bound,
+    show_delta,
+    show_most,
+)
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger, State, told_open
 from dpcore.releases.whatif import counted_otherwise
@@ -114,7 +119,7 @@ def budget(scenario: Scenario) -> None:
         st.markdown(
             "\n".join(
                 f"- {stated.product}: ε = {stated.epsilon:g}, "
-                f"δ = {show(stated.delta) if stated.delta else 0}, for {stated.unit} "
+                f"δ = {show_delta(stated.delta) if stated.delta else 0}, for {stated.unit} "
                 f"({stated.source})"
                 for stated in releasing.deployments()
             )
@@ -256,15 +261,16 @@ def bar(plan: Plan, epsilon: float) -> None:
     )
     st.markdown(
         f"The total budget is **ε = {show_bound(limit.epsilon)}** at δ = "
-        f"{show_bound(limit.delta)}, {protects(who.adjacency, who.unit, who.rows)}. Releases so "
-        f"far: {len(state.releases)}."
+        f"{show_delta(limit.delta)}, {protects(who.adjacency, who.unit, who.rows)}. Releases "
+        f"so far: {len(state.releases)}."
     )
     if plan.fits:
         split(state, epsilon)
     for number in state.open:
         st.caption(told_open(number))
     st.caption(
-        "Composed by zCDP, which stays valid when each release is chosen after seeing the last. "
+        "Composed by zCDP (zero-concentrated DP), which stays valid when each release is chosen "
+        "after seeing the last. "
         f"Fingerprint {state.fingerprint}."
         if state.terms.filter == "zcdp"
         else f"Epsilons and deltas add up. Fingerprint {state.fingerprint}."
@@ -320,7 +326,7 @@ def otherwise(state: State) -> None:
         )
         st.caption(
             "For comparison only: the ledger's own method decides. At δ = "
-            f"{show_bound(state.terms.limit.delta)}; sums use the stated deltas."
+            f"{show_delta(state.terms.limit.delta)}; sums use the stated deltas."
         )
 
 
@@ -350,7 +356,8 @@ def spending(
         left = plan.state.left_amount
         st.error(
             "This release does not fit into the ledger: ask for at most ε = "
-            f"{show_most(left.epsilon)} at δ = {show_most(left.delta)}. Nothing is spent."
+            f"{show_most(left.epsilon)} at δ = {show_most(left.delta)}. Nothing "
+            "is spent."
         )
     sure = st.checkbox(
         f"I have read this. Spend {'another ' if 'released' in st.session_state else ''}"

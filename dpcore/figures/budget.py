@@ -17,7 +17,7 @@ from dpcore.evaluation.verdict import found_sentences, verdicts
 from dpcore.figures.model_plot import Drawing, Places, Subject, portrait
 from dpcore.figures.scene import Panel, Scene
 from dpcore.figures.utility_curve import Marks, axis_of, buys_panel
-from dpcore.privacy.guarantee import show_bound
+from dpcore.privacy.guarantee import show_delta
 
 Array = NDArray[np.float64]
 
@@ -130,7 +130,7 @@ def study_scene(study: Study) -> Scene:
         pair=(0, min(1, grid.public.dim - 1)),  # one column: that column twice
         clip=study.setting.clip,
         chosen=study.setting.accountant,
-        held=f"(δ = {show_bound(study.setting.delta)})",
+        held=f"(δ = {show_delta(study.setting.delta)})",
     )
     return scene.at(int(np.argmin(np.abs(np.log(grid.epsilons)))))
 

@@ -52,10 +52,10 @@ HEIGHT = 470
 TIPS = {
     "linear": "Adds up the epsilons of all releases.",
     "advanced": "Grows with the square root of the number of releases, but starts higher.",
-    "zcdp": "Adds up one number per release (ρ), then converts the sum to ε.",
+    "zcdp": "Zero-concentrated DP: adds up one number per release (ρ), then converts the sum to ε.",
     "ma": "Adds up moments of the privacy loss and takes the best of them. Orders are whole "
     "numbers up to a cap; where the best order is the cap, the bound is looser than necessary.",
-    "rdp": "Adds up the Rényi divergence at every order and takes the best order.",
+    "rdp": "Rényi DP: adds up the Rényi divergence at every order and takes the best order.",
     "kov": "Composes pairs (ε, δ) optimally (Kairouz, Oh, Viswanath 2015).",
     "zcdp_tight": "As zCDP, with the tight conversion to ε.",
     "wbk9": "Rényi divergences of releases on samples of fixed size (Wang et al. 2019, Theorem 9).",

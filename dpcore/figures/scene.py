@@ -27,7 +27,7 @@ A complete example, two steps and two panels (arrays may be lists or numpy array
 ...         Panel(
 ...             id="curve", title="What each ε buys", subtitle="", width="full",
 ...             alt="Utility rises with ε.",
-...             x=Axis("ε (δ = 0.00001)", (0.1, 1.0), scale="log"), y=Axis("utility", (0, 1)),
+...             x=Axis("ε (δ = 10⁻⁵)", (0.1, 1.0), scale="log"), y=Axis("utility", (0, 1)),
 ...             layers=(
 ...                 Curve([0.1, 1.0], [0.2, 0.9], lo=[0.1, 0.8], hi=[0.3, 1.0],
 ...                       label=("exact: ε = 0.1", "exact: ε = 1.0"), bold=True),

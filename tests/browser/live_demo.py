@@ -212,7 +212,7 @@ def demo(seed: int, current: int, exact_value: float | None, everything: bool) -
                 "What each ε buys",
                 "same noise, same picture; only the counting differs",
                 tuple(f"Utility {utility(value):.2f} at ε = {value:.3g}." for value in epsilon),
-                Axis("ε (δ = 0.00001, replacing one person)", (0.1, 10.0), "log"),
+                Axis("ε (δ = 10⁻⁵, replacing one person)", (0.1, 10.0), "log"),
                 Axis("share of the exact fit", (-0.03, 1.08)),
                 (
                     *curves,
