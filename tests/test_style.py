@@ -111,3 +111,28 @@ def test_a_name_that_says_its_role_is_found_wherever_it_is_public() -> None:
     code = "class Told:\n    kept: int\n    def seen(self, *, found): ...\nMADE = 1"
     named = list(_public_names(ast.parse(code).body))
     assert named == ["Told", "kept", "seen", "self", "found", "MADE"]
+
+
+def test_a_docstring_refers_to_names_that_exist() -> None:
+    """The last part of ``:func:`name``` and its like is defined somewhere, or is a package's."""
+    sources = [
+        path.read_text(encoding="utf-8")
+        for folder in ("dpcore", "app", "tests")
+        for path in (ROOT / folder).rglob("*.py")
+    ]
+    defined = set(sys.stdlib_module_names)
+    for folder in ("dpcore", "app"):
+        defined |= {path.stem for path in (ROOT / folder).rglob("*.py")}
+        defined |= {path.name for path in (ROOT / folder).rglob("*") if path.is_dir()}
+    for source in sources:
+        defined |= set(re.findall(r"(?m)^\s*(?:def|class)\s+(\w+)", source))
+        for names in re.findall(r"(?m)^\s*([\w., ]+?)(?:\s*:[^=\n]+)?\s*=", source):
+            defined |= {name.strip().removeprefix("self.") for name in names.split(",")}
+        defined |= set(re.findall(r"(?m)^\s+(\w+): ", source))  # fields without a value
+    mentioned = {
+        name
+        for source in sources
+        for name in re.findall(r":(?:attr|class|data|exc|func|meth|mod):`~?([\w.]+)`", source)
+    }
+    unknown = {name for name in mentioned if name.rpartition(".")[2] not in defined}
+    assert not unknown

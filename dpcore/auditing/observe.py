@@ -118,8 +118,8 @@ def observe(
     clip: float | None = None,
     **options: Any,
 ) -> Observed:
-    """Fit ``runs`` runs as :func:`dpcore.fit_grid` does, with a given source of noise, and note
-    every release.
+    """Fit ``runs`` runs as :func:`dpcore.fitting.api.fit_grid` does, with a given source of noise,
+    and note every release.
 
     answers: what the releases of an earlier fit came out as: every run goes on from them, whatever
     its own rows say. options: as :func:`dpcore.fit` takes them.

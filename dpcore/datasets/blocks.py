@@ -261,7 +261,7 @@ def files_of(source: str | PathLike[str]) -> list[Path]:
 
 def parts_of(path: Path, array: str | None = None, separator: str | None = None) -> list[Partition]:
     """The parts of one file, whose form is checked; cells are not. separator: as of
-    :func:`read_frame`. Raises InputError where it cannot be read."""
+    :func:`~dpcore.datasets.load.read_frame`. Raises InputError where it cannot be read."""
     ending = next(ending for ending in TABLE_FILES if path.name.lower().endswith(ending))
     if array is not None and ending != ".npz":
         raise InputError(

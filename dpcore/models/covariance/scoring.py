@@ -86,7 +86,7 @@ class CovarianceYardstick(Yardstick):
         self, batch: Covariances, reference: Covariances
     ) -> tuple[Covariances, NDArray[np.bool_]]:
         """Columns have names, so nothing moves; found ``(B, d (d - 1) / 2)``: within
-        :data:`FOUND`."""
+        :data:`CLOSE`."""
         away = pairs(correlations(batch.covariance)) - pairs(correlations(reference.covariance))
         return batch, np.abs(away) <= CLOSE
 
