@@ -7,7 +7,7 @@ import streamlit as st
 from app import compute
 from app.components import look_again
 from app.compute import Study
-from app.explore_scene import pair, without_epsilon
+from app.explore_scene import pair, with_nearest, without_epsilon
 from app.live import live
 from app.result_store import Data
 from app.scenario import Scenario
@@ -29,6 +29,7 @@ from dpcore.models.labelled_mixture.scoring import YARDSTICK
 from dpcore.privacy.guarantee import show_delta
 
 HEADING = "Class by class"
+OVER_EPSILON = ("divergence", "naming")  # panels whose curves hold every budget
 COVERS = {"exact", "private", "curve"}  # a link that hides one of them hides what tells it too
 
 
@@ -45,7 +46,8 @@ def panel(scenario: Scenario, data: Data) -> None:
         return  # the picture above says why
     setting = without_epsilon(scenario)
     typed = scenario.epsilon if step >= len(scenario.budgets(data.rows)) else None
-    key = ("classes", data.key, setting, study.grid.utility.shape[1], worth is None, typed)
+    there = study.grid.utility.shape[1], study.grid.refusals
+    key = ("classes", data.key, setting, there, worth is None, typed)
     scene: Scene = store.scenes.get(key, lambda: scene_of(scenario, data, study, worth, step))
     st.html(f'<h2 class="dp-below">{HEADING}{badge(data)}</h2>')
     live({"epsilon_step": scene.at(step)}, key="classes")
@@ -118,7 +120,9 @@ def scene_of(scenario: Scenario, data: Data, study: Study, worth: Worth | None, 
         delta_text=f"(δ = {show_delta(scenario.delta)})",
     )
     positions = tuple(range(len(scenario.budgets(data.rows))))
-    return classes_scene(facts, pair(scenario, data), positions, step)
+    scene = classes_scene(facts, pair(scenario, data), positions, step)
+    moving = [one.id for one in scene.panels if one.id not in OVER_EPSILON]
+    return with_nearest(scene, study.grid, moving)
 
 
 def _division(scenario: Scenario, data: Data, study: Study) -> Allocation | None:

@@ -294,6 +294,7 @@ _ONE = {
     "epochs": "epoch",
 }
 PRESETS = _presets()
+USUAL = "usual"  # the methods of the first screen, where a preset has others
 
 
 @cache
@@ -341,7 +342,7 @@ def _lines(text: str) -> tuple[Line, ...]:
 
 
 def _methods(text: str) -> tuple[str, ...]:
-    named = text.split(",") if text else []
+    named = text.split(",") if text and text != USUAL else []
     if any(name not in ACCOUNTANTS for name in named):
         raise ValueError("no method")
     return tuple(name for name in ACCOUNTANTS if name in named)
@@ -365,6 +366,8 @@ _READERS: dict[str, Reader] = {
 
 
 def _written(value: object) -> str:
+    if value == ():
+        return USUAL  # a link may lose a word without a value
     if isinstance(value, tuple):
         return ("," if all(item in ACCOUNTANTS for item in value) else "_").join(map(str, value))
     return number(value) if isinstance(value, float) else f"{value}"

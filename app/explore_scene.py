@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -146,11 +146,14 @@ def scene_of(scenario: Scenario, data: Data, study: Study, positions: int) -> Sc
         if grid.dial == "epsilon"
         else None,
     )
-    return _with_nearest(scene, grid)
+    return with_nearest(scene, grid)
 
 
-def _with_nearest(scene: Scene, grid: BudgetGrid) -> Scene:
-    """The scene with the nearest fit, under its own label, where one is still being worked out."""
+def with_nearest(scene: Scene, grid: BudgetGrid, moving: Collection[str] = ("private",)) -> Scene:
+    """The scene with the nearest fit, under its own label, where one is still being worked out.
+
+    moving: the panels that show the fit.
+    """
     late = compute.coming(grid)
     there = [i for i, why in enumerate(grid.refusals) if why is None]
     if not late or not there:
@@ -175,7 +178,7 @@ def _with_nearest(scene: Scene, grid: BudgetGrid) -> Scene:
         subtitles, alts = zip(*texts, strict=True)
         return replace(panel, subtitle=subtitles, alt=alts, nearest=nearest)
 
-    panels = (held(panel) if panel.id == "private" else panel for panel in scene.panels)
+    panels = (held(panel) if panel.id in moving else panel for panel in scene.panels)
     return replace(scene, panels=tuple(panels))
 
 

@@ -143,11 +143,14 @@ def by_noise(study: Study, dial: Sliding) -> Study:
     stops = dial.stops
     if dial.typed:
         places, stops = [*places, len(study.grid.epsilons) - 1], (*stops, dial.value)
-    single = np.full(len(places), np.nan)
-    if study.curves is not None:
-        single = study.curves.single[places]
     grid = replace(study.grid.taken(places), stops=stops, dial=NOISE)
-    return Study(grid, study.references, Curves({}, {}, single), study.complete)
+    curves = Curves({}, {}, np.full(len(places), np.nan))
+    if study.curves is not None:
+        known = study.curves  # one noise is one fit, whoever composes it: only epsilon differs
+        same = np.median(grid.utility, axis=1)
+        says = {name: epsilons[places] for name, epsilons in known.says.items()}
+        curves = Curves(dict.fromkeys(says, same), says, known.single[places])
+    return Study(grid, study.references, curves, study.complete)
 
 
 def _refusal(scenario: Scenario, data: Data, store: ResultStore, dial: Sliding) -> str:

@@ -67,10 +67,10 @@ def judged_on(scenario: Scenario, data: Data) -> str:
     """A sentence about the rows on which Explore judges fits of its data."""
     thing = data.schema.thing
     if not metric_of(scenario.model, scenario.setting().metric).of_rows:
-        every = "" if data.held_out is None else " A release uses all {}s."
-        return f"Utility compares each fit with the exact fit to the same {{}}s.{every}".format(
-            thing, thing
-        )
+        every = "" if data.held_out is None else f" A release uses all {thing}s."
+        fewer = data.every is not None or scenario.dial == "fitted_rows"
+        rows = f"all the {thing}s shown" if fewer else f"the same {thing}s"
+        return f"Utility compares each fit with the exact fit to {rows}.{every}"
     if data.held_out is None:
         return in_sample(scenario, data).format(thing)
     assert data.rows is not None  # else none were held out

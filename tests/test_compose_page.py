@@ -241,6 +241,14 @@ def test_every_method_has_a_colour_of_its_own_and_keeps_it() -> None:
     assert colours[0]["ma"] == colours[1]["ma"]
 
 
+def test_a_link_with_a_preset_keeps_the_wish_for_the_usual_methods() -> None:
+    preset = next(name for name in PRESETS if opening(name).methods)
+    usual = replace(opening(preset), methods=())
+    link = usual.as_query()
+    assert all(link.values())  # a word without a value may be lost on the way
+    assert from_query(link) == usual
+
+
 def test_ticked_methods_are_compared_and_a_link_keeps_them() -> None:
     asked = from_query({"methods": "zcdp_tight,kov,pld", "k": "10"})
     assert asked.methods == ("kov", "zcdp_tight", "pld")

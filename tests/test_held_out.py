@@ -63,6 +63,15 @@ def cut(cells: np.ndarray[Any, Any]) -> Data:
     return tables.divided_data(whole, ResultStore())
 
 
+def test_with_fewer_rows_fits_are_compared_with_the_exact_fit_to_all() -> None:
+    scenario = Scenario(data="two_clouds", model="symmetric-mixture", components=1)
+    data = tables.data_of(scenario)
+    assert data is not None
+    assert "the exact fit to the same rows" in tables.judged_on(scenario, data)
+    sliding = replace(scenario, third="fitted_rows", dial="fitted_rows")
+    assert "the exact fit to all the rows shown" in tables.judged_on(sliding, data)
+
+
 def test_every_model_that_is_judged_on_rows_is_tried_here() -> None:
     judged = {name for name, model in declarations().items() if model.holds_out}
     assert judged == set(OPENINGS)

@@ -12,6 +12,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from support import ROOT
 
+from app.compute import COMING
+from app.explore_scene import with_nearest
 from dpcore.accounting.gaussian import epsilon_of
 from dpcore.datasets.labelled import labelled_classes, labelled_table
 from dpcore.evaluation.classes import (
@@ -182,6 +184,19 @@ def test_the_picture_moves_and_holds_only_numbers() -> None:
             assert any(layer["moves"] for layer in panels[name].as_dict()["layers"]), name
         assert len(set(panels["class_sizes"].alt)) > 3
     assert sum(layer["kind"] == "curve" for layer in panels["divergence"].as_dict()["layers"]) == 7
+
+
+def test_class_by_class_a_budget_still_to_come_is_held_by_the_nearest_fit() -> None:
+    grid, exact = studied(staged(), 1)
+    one = grid.taken([2])
+    part = one.among(grid.stops, COMING).filled(one)
+    scene = classes_scene(classes(part, exact, None), (0, 1), tuple(range(6)), 2)
+    panels = {panel.id: panel for panel in scene.panels}
+    assert not any("nan" in text for text in panels["divergence"].alt)
+    held = {panel.id: panel for panel in with_nearest(scene, part, ["marginal_0"]).panels}
+    assert held["marginal_0"].nearest == (2,) * 6
+    assert held["marginal_0"].subtitle[0].startswith("greyed: the fit at ε = ")
+    assert held["divergence"].nearest == ()
 
 
 def test_a_marginal_is_its_histogram_s_size() -> None:

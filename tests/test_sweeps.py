@@ -11,7 +11,7 @@ import pytest
 
 import dpcore as dp
 from app import compute
-from app.explore_scene import swept_picture
+from app.explore_scene import scene_of, swept_picture
 from app.result_store import ResultStore
 from app.scenario import Scenario, from_query, misread, opening, sane
 from app.sweeps import CLIPS, DELTAS, Sliding, by_noise, done, sliding, swept
@@ -171,6 +171,20 @@ def test_a_dial_whose_stops_cannot_be_worked_out_says_why_and_slides_no_more(
     assert slide.why_not == "clip: it leaves nothing; choose another."
 
 
+def test_where_nothing_is_fitted_the_words_of_the_curve_say_so() -> None:
+    store = ResultStore()
+    data = data_of(SMALL)
+    assert data is not None
+    whole = compute.study(SMALL, data, store)
+    one = whole.grid.taken([20])
+    part = one.among(whole.grid.stops, compute.COMING).filled(one)
+    scene = scene_of(SMALL, data, replace(whole, grid=part), len(part.stops))
+    curve = next(panel for panel in scene.panels if panel.id == "curve")
+    assert not any("nan" in text for text in curve.alt)
+    assert "there is no private fit" in curve.alt[0]
+    assert "median private fit is" in curve.alt[20]
+
+
 def test_a_typed_value_is_one_more_stop() -> None:
     typed = replace(SMALL, clip=0.77, dial="clip")
     store = ResultStore()
@@ -258,6 +272,15 @@ def test_noise_multipliers_are_the_budgets_seen_from_another_side() -> None:
         assert slide.stops[place] == pytest.approx(grid.grid.noise[before], rel=1e-12)
         np.testing.assert_array_equal(shown.grid.utility[place], grid.grid.utility[before])
         assert shown.grid.guarantees[place] == grid.grid.guarantees[before]
+    assert grid.curves is not None
+    assert shown.curves is not None
+    assert set(shown.curves.methods) == set(grid.curves.methods)
+    for name, says in shown.curves.says.items():  # the same fit, whoever composes it
+        np.testing.assert_array_equal(
+            shown.curves.methods[name], np.median(shown.grid.utility, axis=1)
+        )
+        places = [grid.grid.epsilons.index(epsilon) for epsilon in slide.budgets]
+        np.testing.assert_array_equal(says[: len(places)], grid.curves.says[name][places])
 
 
 def test_fewer_rows_are_among_more_and_fitted_alone() -> None:

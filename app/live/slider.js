@@ -94,13 +94,32 @@ export class Slider {
     return this.held || performance.now() - this.keyed < KEYS_SETTLE;
   }
 
+  /** Writes a typed value over the thumb. @param {number | null} position */
+  tell(position) {
+    /** @type {HTMLElement | null | undefined} */
+    const value = this.box?.querySelector("[data-testid=stSliderThumbValue] p");
+    const typed = typedAt(this.scene, position);
+    if (value && typed !== null) value.dataset.typed = typed;
+    else delete value?.dataset.typed;
+  }
+
   read() {
     const position = this.node ? positionOf(valuesOf(this.node), this.scene) : null;
+    this.tell(position);
     if (position === this.position) return;
     this.position = position;
     this.moved(position);
   }
 }
+
+/**
+ * What stands over a thumb in place of its stop: a value that was typed and is none; `null` where
+ * the thumb is at what is drawn.
+ * @param {Pick<Scene, "positions" | "thumb" | "step" | "labels">} scene
+ * @param {number | null} position of the thumb
+ */
+export const typedAt = ({ positions, thumb, step, labels }, position) =>
+  position === thumb && !positions.includes(step) ? labels[step] : null;
 
 /**
  * What a slider says of itself: by its accessible attributes, or as an input.

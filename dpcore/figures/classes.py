@@ -243,6 +243,8 @@ def _divergence(facts: Classes) -> Panel:
         subtitle=_compared(facts.worth),
         alt=tuple(
             f"At epsilon {show(e)} the divergence of the median release is {show(float(m))}."
+            if np.isfinite(m)
+            else NO_FIT
             for e, m in zip(grid.epsilons, middle, strict=True)
         ),
         x=Axis(f"ε {facts.delta_text}".strip(), _ends(grid), scale="log", ticks=EPSILON.ticks),

@@ -148,8 +148,13 @@ def buys_panel(
         title=f"{dial.title} {judged}".rstrip(),
         subtitle=verdicts,
         alt=tuple(
-            f"At {dial.alt.format(dial.show(stop))} the {metric.worth} of the median private fit "
-            f"is {u:.2f}, of the exact fit {high:.2f}. {verdict}"
+            f"At {dial.alt.format(dial.show(stop))} "
+            + (
+                f"the {metric.worth} of the median private fit is {u:.2f}, "
+                if np.isfinite(u)
+                else f"there is no private fit; the {metric.worth} is "
+            )
+            + f"of the exact fit {high:.2f}. {verdict}"
             for stop, u, verdict in zip(grid.stops, middle, verdicts, strict=True)
         ),
         x=Axis(f"{dial.label} {held}".strip(), ends, scale=dial.scale, ticks=dial.ticks),

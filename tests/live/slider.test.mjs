@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { gone, groupOf, isDark } from "../../app/live/live.js";
-import { positionOf, stepOf } from "../../app/live/slider.js";
+import { positionOf, stepOf, typedAt } from "../../app/live/slider.js";
 
 const scene = { positions: [0, 1, 3], labels: ["0.1", "1", "1.07", "10"], thumb: 1, step: 2 };
 
@@ -44,4 +44,10 @@ test("panels of one link share their zoom, all others have their own", () => {
 
 test("the ground tells dark from light", () => {
   assert.deepEqual(["#000000", "#0e1117", "#ffffff", "#f0f2f6"].map(isDark), [true, true, false, false]);
+});
+
+test("a typed value that is no stop stands over the thumb until that moves", () => {
+  assert.equal(typedAt(scene, 1), "1.07");
+  assert.equal(typedAt(scene, 2), null);
+  assert.equal(typedAt({ ...scene, step: 1 }, 1), null);
 });
