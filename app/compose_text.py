@@ -130,7 +130,7 @@ def _infeasible(composition: Composition) -> list[str]:
     count = sum(line.count for line in gaussian)
     return [
         f"As printed, advanced composition is impossible here: {composition.k} × {count} releases "
-        f"× δᵢ = {show_delta(gaussian[0].delta_each)} make {show_delta(spent)}, more "
+        f"× δᵢ = {show_delta(gaussian[0].delta_each)} add up to {show_delta(spent)}, more "
         f"than δ = {show_delta(composition.delta)}."
     ]
 

@@ -187,7 +187,7 @@ def test_the_largest_entry_of_an_axis_is_positive_and_variances_fall() -> None:
 def test_one_column_is_refused_whatever_is_in_it() -> None:
     schema = dp.Schema.from_bounds({"age": (0.0, 110.0)})
     table = PrivateTable.seal(pd.DataFrame({"age": [1.0, 2.0]}), schema)
-    with pytest.raises(dp.InputError, match=r"columns: there is only one, .*give two or more"):
+    with pytest.raises(dp.InputError, match=r"columns: a single column .*give two or more"):
         dp.fit("covariance", table, privacy=dp.Privacy(1.0, 1e-5))
     with pytest.raises(dp.InputError, match="no paper describes"):
         dp.fit("covariance", sealed(), privacy=dp.Privacy(1.0, 1e-5, mode="paper"))

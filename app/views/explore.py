@@ -369,7 +369,8 @@ HELP = {
     "method": "Proved: uses only steps whose privacy follows from what is released; epsilon is an "
     "upper bound that you can recompute. As published: the paper's equations, with the epsilon "
     "that it states, whether or not it holds.",
-    "epsilon": "Smaller hides each person better; larger follows the data more closely.",
+    "epsilon": "A smaller ε hides each person better; a larger one follows the data more closely, "
+    "with weaker privacy.",
     "delta": "The probability with which the bound ε may fail; keep it well below one over the "
     "number of rows.",
     "clip": "Clipping norm, as a share of the public limits: rows beyond it are scaled back to it. "

@@ -63,7 +63,7 @@ OPTIONS = f"""
 # the question
 --delta D: total delta, in (0, 1); 0 for pure epsilon [required]
 {ADJACENCY}
---solve WHAT: count: how often all of it fits a budget of --epsilon [compute the cost]
+--solve WHAT: count: how often all releases fit a budget of --epsilon [compute the cost]
 --epsilon E: of each epsilon_delta event; with --solve the budget [none]
 {EVENT}
 --noise-multiplier M: Gaussian noise: standard deviation / L2 sensitivity [none]
@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> None:
         return
     print_answers(results, "method", [result["method"] for result in results])
     if solving:
-        print_prose("count: how often all of it may be run within the budget.")
+        print_prose("count: how often all releases may be repeated within the budget.")
     print_scope(args)
 
 

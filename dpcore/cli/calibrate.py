@@ -47,5 +47,5 @@ def run(args: argparse.Namespace) -> None:
         return
     print_answers(results, "method", [result["method"] for result in results])
     if any(len(result.get("noise_multipliers", ())) > 1 for result in results):
-        print_prose("noise: in the order of the events, each distinct one once.")
+        print_prose("noise: one value for each distinct event, in their order.")
     print_scope(args)

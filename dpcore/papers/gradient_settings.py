@@ -133,14 +133,15 @@ CLAIMS = (
     ALGORITHMS,
     beside(
         ordered(
-            "Algorithm 2 is more accurate than clipping that knows the same tau",
+            "Algorithm 2 is more accurate than clipping that uses the same tau",
             ROBUST.name,
             OURS.name,
         )
     ),
     beside(
         ordered(
-            "Algorithm 2 as printed is more accurate than with the least noise of its promise",
+            "Algorithm 2 as printed is more accurate than with the least noise that its guarantee "
+            "needs",
             ROBUST.name,
             EXACT.name,
         )
@@ -164,7 +165,7 @@ def finding(rows: list[Row]) -> str:
     return (
         f"The paper's order (no privacy, then Algorithm 2, then Algorithm 1 with C = 1) holds at "
         f"{order} of {count} points; there C = 1 is far below a gradient's norm. Algorithm 2 with "
-        f"exact noise is better than as printed at {exact}. Clipping at sqrt(d tau), which knows "
+        f"exact noise is better than as printed at {exact}. Clipping at sqrt(d tau), which uses "
         f"the same tau, is the most accurate private one at {ours} of {count}."
     )
 

@@ -41,7 +41,7 @@ SMALL = Case(MIXTURE.model, 1.2, 0.6, rows=5000, sigma=0.4, iterations=10)
 RATES = {"epsilon": -0.5, "columns": 1.0, "rows": -0.5}
 GUIDE = "slope of the rate d sqrt(tau T / (n epsilon))"
 EPSILONS, COLUMNS, ROWS = (0.25, 0.5, 1.0, 2.0), (5, 10, 20), (5_000, 20_000, 60_000)
-OWN_SETTINGS = "settings of ours: the paper names hardly any"
+OWN_SETTINGS = "our own settings: the paper states hardly any"
 SWEPT = (
     *CLAIMS,
     trend("more columns, more error", ROBUST.name, 1, ("columns",)),

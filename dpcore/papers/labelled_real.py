@@ -212,31 +212,33 @@ def figure_10(run: Run) -> str:
     trend("a larger budget is better", proposed, 1),
 )
 def figure_11(run: Run) -> str:
-    """Digits: share of the rows whose class the release itself names rightly, over the budget.
+    """Digits: share of the rows that the release itself classifies correctly, over the budget.
 
     Needs ``mnist.npz``.
     """
     ways = [way for way in QUICK if way.method != "r1smg"]
-    label = "share of rows classified rightly"
+    label = "share of rows classified correctly"
     table = digits(run.ask)[0]
     return _over_budgets(run, table, ways, metric="accuracy", label=label)
 
 
 @experiment(
-    "Labelled release, Figure 12: a network taught by synthetic digits",
+    "Labelled release, Figure 12: a network trained on synthetic digits",
     ordered(
-        "a network taught by the proposed rows is better than by Gaussian noise", RIVAL, proposed
+        "a network trained on the proposed rows is better than one trained with Gaussian noise",
+        RIVAL,
+        proposed,
     ),
-    ordered("and worse than one taught by real rows", proposed, "real rows"),
+    ordered("and worse than one trained on real rows", proposed, "real rows"),
     trend("a larger budget is better", proposed, 1, (PROVED,)),
 )
 def figure_12(run: Run) -> str:
-    """Digits: a neural network taught by synthetic rows alone, judged on real test digits.
+    """Digits: a neural network trained on synthetic rows alone, judged on real test digits.
 
     At the end of its epoch over the budget, and by iteration at epsilon 2. Layers 256 and 128,
     stochastic gradient descent at rate 0.01, batches of 128; needs ``mnist.npz``.
     """
-    label = "share of test digits named rightly"
+    label = "share of test digits classified correctly"
     by_iteration = "by iteration"
     run.panel(by_iteration, "iteration", label, f"At epsilon {SHOWN_EPSILON:g}", log_x=False)
     run.panel(PROVED, "epsilon", label, "After one epoch", log_x=False)
@@ -249,7 +251,7 @@ def figure_12(run: Run) -> str:
         for iteration, score in scores.items() if epsilon == SHOWN_EPSILON else ():
             run.scores(curve, iteration, np.array(score), panel=by_iteration, **facts)
 
-    exact = _taught(scorer.rows * spread + middle, scorer.codes, test, answers)
+    exact = _trained(scorer.rows * spread + middle, scorer.codes, test, answers)
     for epsilon in EPSILONS:
         add("real rows", epsilon, exact)
     names = ("proposed, rows that leave", OURS, RIVAL, "public features, label")
@@ -260,17 +262,17 @@ def figure_12(run: Run) -> str:
             fit = grid.fit(0, draw)
             frame = fit.sample(DIGITS, seed=draw)
             kinds = frame.pop(fit.parameters.label).to_numpy().astype(int)
-            scores = _taught(frame.to_numpy(), kinds, test, answers)
+            scores = _trained(frame.to_numpy(), kinds, test, answers)
             add(way.name, epsilon, scores, proved=way.panel == PROVED)
     shown = values(run.rows, OURS, PROVED)
     last = max(shown)
     return (
-        f"Taught by real rows the network names {exact[max(exact)]:.2f} of the test digits; by the "
-        f"staged release at epsilon {last:g}, {shown[last]:.2f}."
+        f"Trained on real rows, the network classifies {exact[max(exact)]:.2f} of the test digits "
+        f"correctly; trained on the staged release at epsilon {last:g}, {shown[last]:.2f}."
     )
 
 
-def _taught(
+def _trained(
     rows: Array, kinds: NDArray[np.int_], test: Array, answers: NDArray[np.int_]
 ) -> dict[int, float]:
     """Accuracy on the test rows, by iteration, of a network that sees the rows once."""

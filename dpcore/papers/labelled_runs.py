@@ -158,7 +158,7 @@ def finding(rows: Sequence[Row], metric: str = "reverse_kl") -> str:
         gains = [ours[x] - rival[x] for x in common]
         sentences.append(
             f"At the same true guarantee the staged release classifies {min(gains):.2f} to "
-            f"{max(gains):.2f} more of the rows rightly than Gaussian noise"
+            f"{max(gains):.2f} more of the rows correctly than Gaussian noise"
         )
     elif common:
         ratios = [rival[x] / ours[x] for x in common]
@@ -168,7 +168,7 @@ def finding(rows: Sequence[Row], metric: str = "reverse_kl") -> str:
         )
     if printed and metric != "accuracy":
         sentences.append(
-            f"The published release, of which nothing is proved, never comes below "
+            f"The published release, about which nothing is proved, never comes below "
             f"{min(printed.values()):.2g}"
         )
     return ". ".join(sentences) + "." if sentences else "Nothing could be compared."

@@ -49,7 +49,7 @@ def table_epsilon(run: Run) -> str:
             short = bounds[TIGHT] > bounds[PRINTED]
             for name, epsilon in bounds.items():
                 wrong = short and name == PRINTED
-                note = "below what the noise really gives" if wrong else ""
+                note = "below the true epsilon of the noise" if wrong else ""
                 run.row(name, sigma, epsilon, note=note)
     return _finding(run.rows)
 

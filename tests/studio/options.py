@@ -13,13 +13,12 @@ from dpcore.models.options import BY_METHOD, BY_MODEL, Option
 PAGE = Path(__file__).parents[2] / "app" / "docs" / "options.md"
 HEAD = """# Options on Explore
 
-Every option of every model, as its declaration has it, and how Explore asks for it. *Slides*: it
-can be pulled up beside ε and δ by the button next to its box in *More settings*; the curve is then
-drawn over it. *Box*, *list* and *switch* stand in *More settings*. ε, δ and, where rows are clipped
-to a ball, clipping slide for every model; the noise multiplier, the number of rows n and the rows
-per person can be pulled up for every model too. n slides where rows are held out to judge fits: in
-tables of 500 rows or more whose number of rows is public. Where only some methods have an option,
-they are named.
+Every option of every model, as declared, and how Explore asks for it. *Slides*: the button next to
+its box in *More settings* makes it a slider beside ε and δ, and the curve is then drawn over it.
+*Box*, *list* and *switch* are in *More settings*. ε, δ and, where rows are clipped to a ball,
+clipping have sliders for every model; the noise multiplier, the number of rows n and the rows per
+person can have one too. n has one where rows are held out to judge fits: in tables of 500 rows or
+more whose number of rows is public. Where only some methods have an option, they are named.
 """
 
 

@@ -94,9 +94,9 @@ def result_table(record: dict[str, Any]) -> Table:
     if len(titles) > FEW_COLUMNS:
         return _component_lines(parameters, explained)
     about = (
-        "Each column: its mean, standard deviation, correlation with the column of each number, "
-        f"and place in the first components, which explain {_listed(explained[:SHOWN])} of the "
-        "variance."
+        "Each column: its mean and standard deviation, its correlations with columns 1, 2 and so "
+        "on, and its weights in the first components, which explain "
+        f"{_listed(explained[:SHOWN])} of the variance."
     )
     axes = np.array(parameters["components"])[:SHOWN]
     lines = [

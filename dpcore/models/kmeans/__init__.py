@@ -69,8 +69,8 @@ MODEL = Model(
         adds="a count and a sum at the nearest centre: *joint diameter of counts and sums of "
         "nearest rows in a clipped ball*; before that, a count by its distance from a middle (a "
         "row is in one bin)",
-        proved="one release for each step, one for the starting centres, and three that say where "
-        "the rows are and how far to clip them",
+        proved="one release for each step, one for the starting centres, and three that locate "
+        "the rows and set the clipping radius",
         claim="DP-EM 2017, section 7: counts are released without noise and are not charged, so "
         "nothing is proved. DPLloyd (Su et al. 2016) holds for an added row, not for a "
         "replaced one",
