@@ -80,6 +80,7 @@ PAPERS = {
     "robust-em-figure-3": "dpcore.papers.gradient_simulated:figure_3",
     "robust-em-figure-4": "dpcore.papers.gradient_simulated:figure_4",
     "robust-em-figure-5": "dpcore.papers.gradient_real:figure_5",
+    "robust-em-local": "dpcore.papers.gradient_simulated:in_the_local_model",
     "robust-em-means": "dpcore.papers.heavy_means:heavy_means",
     "vips-figure-4": "dpcore.papers.vips_logistic:figure_4",
     "vips-figure-5": "dpcore.papers.vips_logistic:figure_5",

@@ -13,7 +13,8 @@ from dpcore.evaluation.yardstick import Scorer, yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.models.gradient_em.mathematics import GRADIENT_MODELS, apart
 from dpcore.models.gradient_em.scoring import VectorScorer
-from dpcore.papers.gradient_settings import EM, EXACT, OURS, ROBUST, clipped_at, slope
+from dpcore.papers import gradient_simulated
+from dpcore.papers.gradient_settings import EM, EXACT, LOCAL, OURS, ROBUST, clipped_at, slope
 from dpcore.papers.gradient_simulated import GUIDE, THRESHOLDS
 from dpcore.papers.reproduction import Ask, Reproduction, reproduce, values
 from dpcore.privacy import Privacy
@@ -43,6 +44,18 @@ def test_figure_1_the_best_threshold_is_a_matter_of_scale() -> None:
     for panel, good, bad in zip(better, (1.0, 5.0), (20.0, 0.1), strict=True):
         ratios = values(found.rows, "epsilon 1", panel)
         assert ratios[good] < 1.0 < ratios[bad]
+
+
+def test_without_a_curator_the_error_falls_with_the_root_of_the_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gradient_simulated, "LOCAL_ROWS", (20_000, 320_000))
+    found = reproduce("robust-em-local", Ask(splits=1, draws=4))
+    for panel in found.panels:
+        without = values(found.rows, LOCAL.name, panel.id)
+        curator = values(found.rows, OURS.name, panel.id)
+        assert all(curator[rows] < without[rows] for rows in without)
+        assert without[320_000] == pytest.approx(without[20_000] / 4.0, rel=0.5)
 
 
 @pytest.mark.merge

@@ -53,9 +53,14 @@ class Case:
     @property
     def words(self) -> str:
         """The setting in a panel's title."""
+        return f"{self.rows:,} rows, {self.words_of_any_size}"
+
+    @property
+    def words_of_any_size(self) -> str:
+        """The same without the number of rows."""
         return (
-            f"{self.rows:,} rows, {self.columns} columns, epsilon {self.epsilon:g}, sigma "
-            f"{self.sigma:g}, |beta*| {self.norm:g}, {self.iterations} steps"
+            f"{self.columns} columns, epsilon {self.epsilon:g}, sigma {self.sigma:g}, "
+            f"|beta*| {self.norm:g}, {self.iterations} steps"
         )
 
 
@@ -70,6 +75,9 @@ EXACT = Way(
     "Algorithm 2, exact noise", options={"algorithm": "robust", "split": True, "bend": "printed"}
 )
 OURS = Way("clipping at sqrt(d tau), all rows, exact noise", options={"algorithm": "clipped"})
+LOCAL = Way(
+    "clipping at sqrt(d tau), local model", options={"algorithm": "clipped", "trust": "local"}
+)
 
 
 def clipped_at(threshold: float) -> Way:
