@@ -58,6 +58,18 @@ def planner(
     )
 
 
+def test_a_range_that_begins_at_nothing_is_said_of_its_releases_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sure = curve(0.01)
+    unsure = replace(curve(0.02), low=np.zeros(26))
+    found = planner(monkeypatch, [sure, unsure, unsure]).plan(2.0, DELTA)
+    (told,) = found.ranges()
+    assert told.startswith("The ranges of 'b' and of 'c' begin at 0%: on some simulated rows,")
+    assert told in export.summary(found)
+    assert planner(monkeypatch, [sure]).plan(2.0, DELTA).ranges() == ()
+
+
 def counted_on(found: ReleasePlan) -> float:
     return sum(one.times * one.counted_on for one in found.releases)
 

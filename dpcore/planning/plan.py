@@ -28,6 +28,7 @@ from dpcore.schema import Schema
 Array = NDArray[np.float64]
 
 GAP = 0.02  # between what the programme counts on and what was simulated, above which it is said
+NOTHING = 0.005  # a share that is shown as 0%
 POINT = 0.01  # of the share of the exact gain
 
 
@@ -122,7 +123,7 @@ class PlannedRelease:
         out = [world for world, there in zip(WORLDS, reached, strict=True) if not there]
         if out:
             needs.append(f"on {' and '.join(out)} rows no simulated epsilon is enough")
-        return f"{self.at_least:.0%} for {self.name!r} takes {', '.join(needs)}."
+        return f"{_share(self.at_least)} for {self.name!r} takes {', '.join(needs)}."
 
 
 @dataclass(frozen=True)
@@ -171,8 +172,20 @@ class ReleasePlan:
         return more, *prices, *self.ranges()
 
     def ranges(self) -> tuple[str, ...]:
-        """What wanted shares take over the worlds."""
-        return tuple(sentence for release in self.releases if (sentence := release.sentence()))
+        """What wanted shares take over the worlds, and which releases may keep nothing."""
+        takes = (sentence for release in self.releases if (sentence := release.sentence()))
+        empty = [repr(one.name) for one in self.releases if one.low < NOTHING <= one.median]
+        if not empty:
+            return tuple(takes)
+        many = len(empty) > 1
+        head = (
+            f"The range{'s' if many else ''} of {' and of '.join(empty)} begin{'' if many else 's'}"
+        )
+        return (
+            *takes,
+            f"{head} at 0%: on some simulated rows, such a release keeps nothing of what the exact "
+            "fit gains.",
+        )
 
     def decided(self) -> tuple[str, ...]:
         """What decides where in its range each model lies."""
@@ -394,9 +407,18 @@ def _over_worlds(values: tuple[float, float, float] | None) -> dict[str, float |
     return dict(zip(WORLDS, finite, strict=True))
 
 
+def _share(wanted: float) -> str:
+    """A share as it was asked for: 99.9% is not 100%.
+
+    >>> _share(0.999), _share(0.29)
+    ('99.9%', '29%')
+    """
+    return f"{100.0 * wanted:.6g}%"
+
+
 def _wish(release: WantedRelease) -> str:
     """A wish in words."""
-    parts = [] if release.at_least is None else [f"at least {release.at_least:.0%}"]
+    parts = [] if release.at_least is None else [f"at least {_share(release.at_least)}"]
     if release.epsilon is not None:
         parts.append(
             f"{'locked at' if release.locked else 'at least'} epsilon = {release.epsilon:g}"
