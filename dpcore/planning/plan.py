@@ -174,7 +174,11 @@ class ReleasePlan:
     def ranges(self) -> tuple[str, ...]:
         """What wanted shares take over the worlds, and which releases may keep nothing."""
         takes = (sentence for release in self.releases if (sentence := release.sentence()))
-        empty = [repr(one.name) for one in self.releases if one.low < NOTHING <= one.median]
+        empty = [
+            repr(release.name)
+            for release in self.releases
+            if release.low < NOTHING <= release.median
+        ]
         if not empty:
             return tuple(takes)
         many = len(empty) > 1
