@@ -1,4 +1,4 @@
-"""The house style that tools can check: formatting, lint, and strict types."""
+"""The house style that tools can check: formatting, lint, strict types and spelling."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 import pytest
-from support import ROOT
+from support import ROOT, require
 
 TOOLS = {
     "lint": ["ruff", "check", "--quiet", "."],
     "format": ["ruff", "format", "--quiet", "--check", "."],
     "types": ["mypy", "--no-error-summary"],
+    "spelling": ["codespell_lib"],
 }
 
 
@@ -25,6 +27,8 @@ COLD = () if (ROOT / ".mypy_cache").exists() else [pytest.mark.merge]  # a minut
     "name", [pytest.param(name, marks=COLD if name == "types" else ()) for name in TOOLS]
 )
 def test_the_tools_have_nothing_to_say(name: str) -> None:
+    module = TOOLS[name][0]
+    require(module, find_spec(module) is not None, f"{module} is not installed")
     done = subprocess.run(
         [sys.executable, "-m", *TOOLS[name]], cwd=ROOT, capture_output=True, text=True
     )
