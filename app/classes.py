@@ -121,7 +121,7 @@ def scene_of(scenario: Scenario, data: Data, study: Study, worth: Worth | None, 
     )
     positions = tuple(range(len(scenario.budgets(data.rows))))
     scene = classes_scene(facts, pair(scenario, data), positions, step)
-    moving = [one.id for one in scene.panels if one.id not in OVER_EPSILON]
+    moving = [panel.id for panel in scene.panels if panel.id not in OVER_EPSILON]
     return with_nearest(scene, study.grid, moving)
 
 

@@ -80,7 +80,9 @@ def scene_of(scenario: Scenario, data: Data, study: Study, positions: int) -> Sc
     grid, best = study.grid, study.references.converged
     judge, setting = yardstick(scenario.model), scenario.setting(data.secret)
     single = np.full(len(grid.epsilons), -np.inf) if study.curves is None else study.curves.single
-    chances = np.array([_chance(*one) for one in zip(grid.guarantees, grid.ledgers, strict=True)])
+    chances = np.array(
+        [_chance(*terms) for terms in zip(grid.guarantees, grid.ledgers, strict=True)]
+    )
     attacks = attack_sentences(chances, data.unit, scenario.adjacency, data.schema.thing)
     groups = found_sentences(grid)
     classes = judge.budget_notes(setting, grid, best)
@@ -106,7 +108,7 @@ def scene_of(scenario: Scenario, data: Data, study: Study, positions: int) -> Sc
         },
         exact_subtitle=tuple(
             sees + (f", clipping would shorten {cut:.0%} of {thing}s" if cut > 0.005 else "")
-            for cut in (known.clipped_share for known in study.held)
+            for cut in (references.clipped_share for references in study.held)
         ),
         private_subtitle=(
             _hidden(scenario, data)
@@ -233,9 +235,9 @@ def _shown(scenario: Scenario, data: Data) -> str:
 def _pictures(scenario: Scenario, data: Data) -> dict[str, Picture]:
     """The pictures of the model that the table has enough columns for, or images."""
     return {
-        name: one
-        for name, one in scenario.declared.shows().items()
-        if one.columns <= data.public.dim and not (one.images and image(data) is None)
+        name: picture_of
+        for name, picture_of in scenario.declared.shows().items()
+        if picture_of.columns <= data.public.dim and not (picture_of.images and image(data) is None)
     }
 
 
@@ -246,7 +248,7 @@ def choices(scenario: Scenario, data: Data) -> Choices:
     pictures = _pictures(scenario, data)
     shown = _shown(scenario, data)
     if len(pictures) > 1:
-        titles = tuple(one.title for one in pictures.values())
+        titles = tuple(candidate.title for candidate in pictures.values())
         at = list(pictures).index(shown)
         offered["show"] = Choice("show", "Show", titles, at), tuple(pictures)
     if pictures[shown].plane and dim > 2:
@@ -308,8 +310,8 @@ def _hidden(scenario: Scenario, data: Data) -> str:
 
 def _faint(scenario: Scenario, ghosts: int) -> str:
     """What the faint draws are; left out where more has to be said."""
-    said = scenario.adjacency in ("label", "feature")
-    if said or not ghosts or not scenario.declared.shows()[scenario.show].ghosts:
+    stated_elsewhere = scenario.adjacency in ("label", "feature")
+    if stated_elsewhere or not ghosts or not scenario.declared.shows()[scenario.show].ghosts:
         return ""
     return f" · faint: {ghosts} other draws"
 
@@ -361,11 +363,17 @@ def lost(study: Study) -> dict[str, tuple[str, ...]]:
     """
     middle = np.median(study.grid.utility, axis=1)
     references = study.held
-    steps = np.array([one.converged_utility - one.own_steps_utility for one in references])
-    clipping = np.array([one.own_steps_utility - one.clipped_utility for one in references])
-    noise = np.array([one.clipped_utility for one in references]) - middle
+    steps = np.array(
+        [reference.converged_utility - reference.own_steps_utility for reference in references]
+    )
+    clipping = np.array(
+        [reference.own_steps_utility - reference.clipped_utility for reference in references]
+    )
+    noise = np.array([reference.clipped_utility for reference in references]) - middle
     parts = np.where(np.isfinite(middle), np.stack([steps, clipping, noise]), np.nan)  # (3, S)
-    gain = np.array([one.converged_utility - one.bounds_utility for one in references])
+    gain = np.array(
+        [reference.converged_utility - reference.bounds_utility for reference in references]
+    )
     places = _places(np.maximum(gain, 0.0))
     parts = np.stack([np.round(part, places) for part in parts])  # what is written has its width
     drawn = np.maximum(np.nan_to_num(parts), 0.0)
@@ -373,17 +381,17 @@ def lost(study: Study) -> dict[str, tuple[str, ...]]:
     whole = np.maximum(np.where(beyond, drawn.sum(axis=0), gain), np.finfo(float).tiny)
     texts = {}
     for name, part, share in zip(LOSSES, parts, drawn / whole, strict=True):
-        texts[f"lost {name}"] = tuple(_signed(float(one), places) for one in part)
-        texts[f"wide {name}"] = tuple(f"{one:.2%}" for one in share)
+        texts[f"lost {name}"] = tuple(_signed(float(number), places) for number in part)
+        texts[f"wide {name}"] = tuple(f"{number:.2%}" for number in share)
     negative = np.any(np.nan_to_num(parts) < 0.0, axis=0)
     texts["lost note"] = tuple(
         (
-            f", {'more than the' if more else 'of'} {_signed(float(one), places)}"
-            if one > 0.0
+            f", {'more than the' if more else 'of'} {_signed(float(total), places)}"
+            if total > 0.0
             else ", of none"
         )
         + f" over the limits{'; below zero: no loss there' if less else ''}"
-        for one, more, less in zip(gain, beyond, negative, strict=True)
+        for total, more, less in zip(gain, beyond, negative, strict=True)
     )
     return texts
 

@@ -79,11 +79,11 @@ class Sliding:
 def sliding(scenario: Scenario, data: Data, store: ResultStore) -> tuple[Sliding, ...]:
     """The dials beside epsilon: delta, and the one pulled up, or what the model clips by."""
     few = slice(None, None, 1 if scenario.cost == 1.0 else 2)  # openings are among every second
-    found = [Sliding("delta", scenario.delta, DELTAS[few], _without_delta(scenario, data, store))]
+    dials = [Sliding("delta", scenario.delta, DELTAS[few], _without_delta(scenario, data, store))]
     if scenario.beside == "clip":
-        found.append(Sliding("clip", scenario.clip, CLIPS[few]))
+        dials.append(Sliding("clip", scenario.clip, CLIPS[few]))
     elif scenario.beside in SHARED:
-        found.append(_shared(scenario, data, store))
+        dials.append(_shared(scenario, data, store))
     elif name := scenario.beside:
         columns = data.public.dim
         middle = scenario.middle(name, columns) or 0.0
@@ -92,10 +92,10 @@ def sliding(scenario: Scenario, data: Data, store: ResultStore) -> tuple[Sliding
             for step in range(-DECADE, DECADE + 1)
         )
         value = scenario.value(name, columns)
-        found.append(Sliding(name, middle if value is None else value, stops[few]))
+        dials.append(Sliding(name, middle if value is None else value, stops[few]))
     return tuple(
         replace(dial, why_not=dial.why_not or _refusal(scenario, data, store, dial))
-        for dial in found
+        for dial in dials
     )
 
 
@@ -123,8 +123,8 @@ def _of_noise(scenario: Scenario, data: Data, store: ResultStore) -> Sliding:
     budgets = scenario.budgets(data.rows)
 
     def noise() -> tuple[dict[float, float], float, str]:
-        asked = (*budgets, scenario.epsilon)
-        *many, own = setting.reach(asked, setting.accountant, rows)[0]
+        epsilons = (*budgets, scenario.epsilon)
+        *many, own = setting.reach(epsilons, setting.accountant, rows)[0]
         there = {float(sd): e for sd, e in zip(many, budgets, strict=True) if np.isfinite(sd)}
         return dict(sorted(there.items())), float(own), ""
 
@@ -146,10 +146,10 @@ def by_noise(study: Study, dial: Sliding) -> Study:
     grid = replace(study.grid.taken(places), stops=stops, dial=NOISE)
     curves = Curves({}, {}, np.full(len(places), np.nan))
     if study.curves is not None:
-        known = study.curves  # one noise is one fit, whoever composes it: only epsilon differs
+        by_epsilon = study.curves  # one noise is one fit, whoever composes it: only epsilon differs
         same = np.median(grid.utility, axis=1)
-        says = {name: epsilons[places] for name, epsilons in known.says.items()}
-        curves = Curves(dict.fromkeys(says, same), says, known.single[places])
+        says = {name: epsilons[places] for name, epsilons in by_epsilon.says.items()}
+        curves = Curves(dict.fromkeys(says, same), says, by_epsilon.single[places])
     return Study(grid, study.references, curves, study.complete)
 
 
@@ -165,28 +165,31 @@ def _without_delta(scenario: Scenario, data: Data, store: ResultStore) -> str:
 
     def noise() -> tuple[float, ...]:
         some = (setting.at("delta", delta) for delta in (1e-9, 1e-5))
-        return tuple(float(one.noise((scenario.epsilon,), setting.accountant)[0]) for one in some)
+        return tuple(
+            float(setting_at.noise((scenario.epsilon,), setting.accountant)[0])
+            for setting_at in some
+        )
 
     if scenario.samples:
         return ""
     try:
-        one, other = store.answers.get(("delta", setting, scenario.epsilon), noise)
+        first, other = store.answers.get(("delta", setting, scenario.epsilon), noise)
     except InputError:
         return ""  # the picture says why
-    return "With this method delta has no effect." if abs(one / other - 1.0) < SAME else ""
+    return "With this method delta has no effect." if abs(first / other - 1.0) < SAME else ""
 
 
 def swept(
-    scenario: Scenario, data: Data, store: ResultStore, dial: Sliding, known: References
+    scenario: Scenario, data: Data, store: ResultStore, dial: Sliding, usual: References
 ) -> Study | None:
     """The study over a dial at the scenario's epsilon, its own value among the stops; complete once
     every stop is there.
 
-    ``None`` until there are a few: :func:`work_out` has it made. known: the references of the
-    scenario.
+    ``None`` until there are a few: :func:`work_out` has it made. usual: the references of
+    the scenario.
     """
     if dial.name == "fitted_rows":
-        known = references_of(scenario.setting(data.secret), data.every or data, store)
+        usual = references_of(scenario.setting(data.secret), data.every or data, store)
     parts: list[Sweep] = []
     for key in _keys(scenario, data, dial):
         part = store.answers.peek(key)
@@ -202,7 +205,7 @@ def swept(
         grid = grid.with_budget(more.grid)
         references += more.references
         single = np.append(single, more.single)
-    return Study(grid, known, Curves({}, {}, single), not left, references)
+    return Study(grid, usual, Curves({}, {}, single), not left, references)
 
 
 def done(scenario: Scenario, data: Data, store: ResultStore, dial: Sliding) -> bool:
@@ -223,7 +226,7 @@ def work_out(
     data: Data,
     store: ResultStore,
     dial: Sliding,
-    known: References,
+    references: References,
     wanted: float | None = None,
 ) -> None:
     """Have a study over a dial worked out behind the page, from coarse to fine; or why it cannot
@@ -232,7 +235,7 @@ def work_out(
     draws = range(draws_of(scenario) if scenario.cost == 1.0 else FEW_DRAWS)
     keys = _keys(scenario, data, dial)
     if dial.name == "fitted_rows":
-        known = references_of(setting, data.every or data, store)
+        references = references_of(setting, data.every or data, store)
     if wanted is not None:
         store.wanted[keys] = wanted
 
@@ -242,7 +245,7 @@ def work_out(
             if dial.name == "fitted_rows":
                 table = some_rows(data.every or data, int(stop), store).table
             budget = scenario.epsilon
-            return sweep(table, setting, known, budget, dial.name, (stop,), draws, held_out)
+            return sweep(table, setting, references, budget, dial.name, (stop,), draws, held_out)
         except DPCoreError as refusal:
             return str(refusal)
 
@@ -251,11 +254,15 @@ def work_out(
             order = [stop for some in coarse_to_fine(key[-1]) for stop in some]
             while _left(there := store.answers.peek(key)):
                 left = order if there is None else coming(there.grid)
-                asked = store.wanted.pop(keys, order[0])
-                part = at(asked if asked in left else next(stop for stop in order if stop in left))
+                stop_wanted = store.wanted.pop(keys, order[0])
+                part = at(
+                    stop_wanted
+                    if stop_wanted in left
+                    else next(stop for stop in order if stop in left)
+                )
                 store.answers.change(
                     key,
-                    lambda there, part=part, key=key: _with_stop(there, part, key[-1], known),  # type: ignore[misc]
+                    lambda there, part=part, key=key: _with_stop(there, part, key[-1], references),  # type: ignore[misc]
                 )
                 if keys not in store.waiting:
                     return  # nobody looks at it any more
@@ -264,22 +271,22 @@ def work_out(
 
 
 def _with_stop(
-    known: Sweep | None, part: Sweep | str, stops: tuple[float, ...], usual: References
+    so_far: Sweep | None, part: Sweep | str, stops: tuple[float, ...], usual: References
 ) -> Sweep | str:
     """What is known of a study over a dial with one more of its stops, or why there is none."""
     if isinstance(part, str):
         return part
-    if known is None:
+    if so_far is None:
         if part.grid.dial not in NOISE_ALONE:
             nan = float("nan")
             usual = replace(usual, own_steps_utility=nan, clipped_utility=nan, clipped_share=nan)
         count = len(stops)
         empty = part.grid.among(stops, COMING)
-        known = Sweep(empty, (usual,) * count, np.full(count, np.nan))
+        so_far = Sweep(empty, (usual,) * count, np.full(count, np.nan))
     at = stops.index(part.grid.stops[0])
-    references, single = list(known.references), known.single.copy()
+    references, single = list(so_far.references), so_far.single.copy()
     references[at], single[at] = part.references[0], part.single[0]
-    return Sweep(known.grid.filled(part.grid), tuple(references), single)
+    return Sweep(so_far.grid.filled(part.grid), tuple(references), single)
 
 
 def _keys(scenario: Scenario, data: Data, dial: Sliding) -> tuple[tuple[Any, ...], ...]:
@@ -287,6 +294,6 @@ def _keys(scenario: Scenario, data: Data, dial: Sliding) -> tuple[tuple[Any, ...
     elsewhere = scenario.setting(data.secret)
     if dial.name != "fitted_rows":
         elsewhere = elsewhere.at(dial.name, dial.stops[-1])
-    seen = data if dial.name != "fitted_rows" else data.every or data
-    key = ("sweep", seen.key, elsewhere, scenario.epsilon, dial.name)
+    judged = data if dial.name != "fitted_rows" else data.every or data
+    key = ("sweep", judged.key, elsewhere, scenario.epsilon, dial.name)
     return ((*key, dial.stops), *([(*key, (dial.value,))] if dial.typed else []))

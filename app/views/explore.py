@@ -67,9 +67,9 @@ def page() -> None:
     cover("explore", scenario.hide, lambda: change(hide=""), scenario.data)
     try:
         with st.spinner("Fitting it exactly, then privately…"):
-            found = compute.study(scenario, data, store_of(data), budget_wanted(hand, beside))
-        pinned = pins.views(scenario, ask=found.complete)
-        scenes = pictures(scenario, data, found, beside, pinned)
+            study = compute.study(scenario, data, store_of(data), budget_wanted(hand, beside))
+        pinned = pins.views(scenario, ask=study.complete)
+        scenes = pictures(scenario, data, study, beside, pinned)
     except DPCoreError as error:
         st.error(str(error))
         buttons(scenario, data, None, None)
@@ -81,11 +81,11 @@ def page() -> None:
             played(scenario, data)
     offered = choices_in_cards(scenario, data)
     lists = tuple(choice for choice, _ in offered.values())
-    seen = {
-        key: with_choices(visible("explore", one, scenario.hide), lists, data)
-        for key, one in scenes.items()
+    visible_scenes = {
+        key: with_choices(visible("explore", scene_shown, scenario.hide), lists, data)
+        for key, scene_shown in scenes.items()
     }
-    moved = live(seen, key="picture", wanted=wanted_by_a_hand)
+    moved = live(visible_scenes, key="picture", wanted=wanted_by_a_hand)
     if moved.picked is not None:
         change(**picked_of(moved.picked, offered, scenario))
         st.rerun()
@@ -98,16 +98,16 @@ def page() -> None:
         if "covariance" in scenario.declared.settings.options():
             st.caption(WIDER)
     ends = intervals.result(scenario, data, store_of(data))
-    if said := intervals.sentence(ends) or "".join(scene.live_text.get(NOTE, ())[:1]):
-        st.caption(said)
+    if note := intervals.sentence(ends) or "".join(scene.live_text.get(NOTE, ())[:1]):
+        st.caption(note)
     pins.panel(scenario, data, scene, pinned, beside)
-    buttons(scenario, data, found, scene)
+    buttons(scenario, data, study, scene)
     full_size(scenario)
     classes.panel(scenario, data)
     if st.session_state.get(steps.OPENED):
         return  # the page drawn anew would close the dialog; it is, once somebody closes that
-    if not found.complete:
-        look_again(lambda: compute.more_of(found, scenario, data, store_of(data)), every=0.3)
+    if not study.complete:
+        look_again(lambda: compute.more_of(study, scenario, data, store_of(data)), every=0.3)
         return
     if ends is None and intervals.suits(scenario):
         intervals.ask(scenario, data, store_of(data))
@@ -120,16 +120,16 @@ def page() -> None:
     slides = wanted(scenario, beside)
     coming = next((dial for dial in slides if not done(scenario, data, store, dial)), None)
     if coming is not None:
-        known, begun = found.references, monotonic()
-        late = left(swept(scenario, data, store, coming, known))
+        references, begun = study.references, monotonic()
+        late = left(swept(scenario, data, store, coming, references))
         if coming.key in hand:
-            work_out(scenario, data, store, coming, known, hand[coming.key])
+            work_out(scenario, data, store, coming, references, hand[coming.key])
 
         def there() -> bool:
             if monotonic() - begun < AT_REST:
                 return False
-            work_out(scenario, data, store, coming, known)
-            now = swept(scenario, data, store, coming, known)
+            work_out(scenario, data, store, coming, references)
+            now = swept(scenario, data, store, coming, references)
             return left(now) < late or done(scenario, data, store, coming)
 
         look_again(there, every=0.3)
@@ -137,9 +137,9 @@ def page() -> None:
 
 def wanted_by_a_hand() -> None:
     """Keep for this run on which stop of which slider a hand is whose fit is still to come."""
-    asked = st.session_state["picture"]["wanted"]
-    slider = asked["slider"].removeprefix("st-key-")
-    st.session_state["hand"] = {slider: asked["value"]}
+    stop = st.session_state["picture"]["wanted"]
+    slider = stop["slider"].removeprefix("st-key-")
+    st.session_state["hand"] = {slider: stop["value"]}
     heard(slider)
 
 
@@ -167,7 +167,7 @@ def wanted(scenario: Scenario, beside: tuple[Sliding, ...]) -> list[Sliding]:
 def pictures(
     scenario: Scenario,
     data: Data,
-    found: compute.Study,
+    epsilon_study: compute.Study,
     beside: tuple[Sliding, ...],
     pinned: pins.Views,
 ) -> dict[str, Scene]:
@@ -176,26 +176,26 @@ def pictures(
     def drawn(scene: Scene, dial: str) -> Scene:
         return pins.with_ghost(scene, scenario, data, pinned, dial)
 
-    scenes = {"epsilon_step": drawn(picture(scenario, data, found), "epsilon")}
+    scenes = {"epsilon_step": drawn(picture(scenario, data, epsilon_study), "epsilon")}
     for dial in wanted(scenario, beside):
         if dial.budgets:
-            whole, _ = compute.with_extra_budget(found, scenario, data, store_of(data))
+            whole, _ = compute.with_extra_budget(epsilon_study, scenario, data, store_of(data))
             study: compute.Study | None = by_noise(whole, dial)
         else:
-            study = swept(scenario, data, store_of(data), dial, found.references)
+            study = swept(scenario, data, store_of(data), dial, epsilon_study.references)
         if study is not None:
-            one = {dial.key: drawn(swept_picture(scenario, data, dial, study), dial.name)}
-            scenes = one | scenes if dial.name == scenario.dial else scenes | one
+            swept_scene = {dial.key: drawn(swept_picture(scenario, data, dial, study), dial.name)}
+            scenes = swept_scene | scenes if dial.name == scenario.dial else scenes | swept_scene
     return scenes
 
 
 def played(scenario: Scenario, data: Data) -> None:
     """The attack on the person who was taken out, measured: a lower bound beside the proved one."""
     try:
-        found = compute.exposure(scenario, data, store_of(data))
+        attack = compute.exposure(scenario, data, store_of(data))
     except DPCoreError:
         return  # the budget is out of reach, which the picture says
-    if found is None:
+    if attack is None:
         return
     changed = scenario.adjacency == "label"
     whose = f"the {data.unit} whose label changed" if changed else f"the {data.unit} taken out"
@@ -207,8 +207,8 @@ def played(scenario: Scenario, data: Data) -> None:
         "played",
         "dp-played",
         f"At ε = {show(scenario.epsilon)} we ran this attack on {whose}: it was right in "
-        f"**{100 * found.rate:.0f} of 100** guesses (95% interval {100 * found.low:.0f} to "
-        f"{100 * found.high:.0f}, {found.guesses:,} guesses). An attack can refute a guarantee "
+        f"**{100 * attack.rate:.0f} of 100** guesses (95% interval {100 * attack.low:.0f} to "
+        f"{100 * attack.high:.0f}, {attack.guesses:,} guesses). An attack can refute a guarantee "
         "but never prove one.",
     )
 
@@ -217,8 +217,8 @@ def lead(scenario: Scenario, data: Data | None, *, standing_in: bool) -> str:
     """One sentence that says what is shown and what to do, as HTML."""
     if data is None:
         return "Your table stays on this machine and is never written to disk."
-    seen = data.every or data
-    count = "" if seen.rows is None else f"{seen.rows:,} "
+    all_rows = data.every or data
+    count = "" if all_rows.rows is None else f"{all_rows.rows:,} "
     kind = "simulated " if data.provenance == "simulated" else ""
     who = {"person": "people"}.get(data.unit, f"{data.unit}s")
     if data.whole is not None:
@@ -257,7 +257,7 @@ def choices(scenario: Scenario, table: Data | None) -> None:
         }
         _select("model", "Model", titles_of, now, on_model, "model" in hidden)
     with method:
-        recipes = {name: method_title(one) for name, one in scenario.recipes().items()}
+        recipes = {name: method_title(recipe) for name, recipe in scenario.recipes().items()}
         apply = field(scenario, "method")
         _select("method", "Method", recipes, scenario.method, apply, "method" in hidden)
     with counting:
@@ -279,10 +279,10 @@ def choices(scenario: Scenario, table: Data | None) -> None:
 def data_titles() -> dict[str, str]:
     """What comes with the package or was added to it, as the list of data has it."""
     return {
-        one.name: f"{one.title} (documents)"
-        if isinstance(one, BundledCorpus)
-        else f"{one.title} ({one.rows:,} × {one.features:,})"
-        for one in at_hand()
+        table.name: f"{table.title} (documents)"
+        if isinstance(table, BundledCorpus)
+        else f"{table.title} ({table.rows:,} × {table.features:,})"
+        for table in at_hand()
     }
 
 
@@ -459,7 +459,7 @@ ENDS = {
 
 
 def buttons(
-    scenario: Scenario, data: Data, found: compute.Study | None, scene: Scene | None
+    scenario: Scenario, data: Data, study: compute.Study | None, scene: Scene | None
 ) -> None:
     """What is promised, and what to try next."""
     if scene is not None and "promise" not in scenario.hide.split(","):
@@ -467,7 +467,7 @@ def buttons(
     with st.container(horizontal=True):
         tries(scenario, data)
         more_settings(scenario, data)
-        take_fit(scenario, data, found, scene)
+        take_fit(scenario, data, study, scene)
 
 
 def tries(scenario: Scenario, data: Data) -> None:
@@ -478,9 +478,9 @@ def tries(scenario: Scenario, data: Data) -> None:
         help="Draw new noise: the private fits move, the exact fit does not.",
     )
     label = scenario.adjacency == "label"
-    one = data.unit if data.is_one_row(scenario.rows_per_person) else "row"
-    goes = "Change one label" if label else f"Remove one {one}"
-    back = "Put the label back" if label else f"Put the {one} back"
+    unit = data.unit if data.is_one_row(scenario.rows_per_person) else "row"
+    goes = "Change one label" if label else f"Remove one {unit}"
+    back = "Put the label back" if label else f"Put the {unit} back"
     st.button(
         back if scenario.without else goes,
         on_click=lambda: change(without=not scenario.without),
@@ -496,7 +496,7 @@ def tries(scenario: Scenario, data: Data) -> None:
 
 def metrics(scenario: Scenario) -> None:
     """By what utility is measured, where there is a choice."""
-    titles = {one.name: one.title for one in scenario.declared.metrics}
+    titles = {metric.name: metric.title for metric in scenario.declared.metrics}
     if len(titles) < 2:
         return
     now = scenario.declared.metric(scenario.metric)

@@ -142,7 +142,7 @@ def in_slices(ask: Callable[..., Any]) -> Callable[..., Any]:
     """
     from queue import Empty
 
-    async def asked(timeout: float | None = None) -> Any:
+    async def sliced(timeout: float | None = None) -> Any:
         left = math.inf if timeout is None else timeout
         while left > SLICE:
             try:
@@ -151,7 +151,7 @@ def in_slices(ask: Callable[..., Any]) -> Callable[..., Any]:
                 left -= SLICE
         return await ask(timeout=left)
 
-    return asked
+    return sliced
 
 
 def lightened(book: Any) -> Any:

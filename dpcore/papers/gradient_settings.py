@@ -1,4 +1,4 @@
-"""Settings shared by the figures of robust gradient EM: models, curves, and how a point is made.
+"""Settings shared by the figures of robust gradient EM: models, curves, and simulated points.
 
 Wang, Ding, Hu, Xie, Pan, Xu 2023, section 5. The paper names what it sweeps and prints hardly any
 values; those here are proposed in their place and stated in every panel. Two curves stand beside
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.datasets import gradient_models as made
+from dpcore.datasets import gradient_models as generated
 from dpcore.datasets.load import load
 from dpcore.models.gradient_em.mathematics import (
     MISSING,
@@ -186,10 +186,10 @@ def slope(rows: list[Row], curve: str, panel: str) -> float:
 
 def _drawn(case: Case, rows: int, truth: Array, rng: np.random.Generator) -> Any:
     if case.model is SYMMETRIC:
-        return made.mixture_table(rows, truth, case.sigma, rng)
+        return generated.mixture_table(rows, truth, case.sigma, rng)
     if case.model is REGRESSIONS:
-        return made.regressions_table(rows, truth, case.sigma, rng)
-    return made.incomplete_table(rows, truth, case.sigma, case.missing_rate, rng)
+        return generated.regressions_table(rows, truth, case.sigma, rng)
+    return generated.incomplete_table(rows, truth, case.sigma, case.missing_rate, rng)
 
 
 def _tau(case: Case, truth: Array, initial: Array, rng: np.random.Generator) -> float:
