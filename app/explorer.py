@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from app.components import frame
+from app.settings import call_nobody
 from app.state import delivered
 from dpcore.registry import load
 
@@ -26,6 +27,7 @@ def show(target: str) -> None:
 
 def main() -> None:
     """One frame, and the page that the address names."""
+    call_nobody()
     st.set_page_config(page_title="dpcore explorer", page_icon="🔍", layout="wide")
     frame()
     pages = {

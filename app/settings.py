@@ -34,6 +34,15 @@ def flags(**server: Any) -> list[str]:
     return [f"--{name}={_word(value)}" for name, value in _flat(values, "")]
 
 
+def call_nobody() -> None:
+    """Streamlit asks a host outside for this machine's address before it refuses a page of another
+    origin, and has no option against that. Without an answer it refuses the page all the same.
+    """
+    from streamlit import net_util
+
+    net_util._external_ip = "0.0.0.0"  # what it would ask for; a browser's own host is never that
+
+
 def is_served() -> bool:
     """Whether others than the one who started it use this server."""
     return UPLOADS in os.environ

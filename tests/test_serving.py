@@ -7,10 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
+from streamlit import net_util
+from streamlit.web.server.server_util import is_url_from_allowed_origins
 
 from app import releasing
 from app.scenario import GENERATED, UPLOAD, Scenario
-from app.settings import UPLOADS, flags, is_served, uploads_allowed
+from app.settings import UPLOADS, call_nobody, flags, is_served, uploads_allowed
 from app.state import _scenario_of
 from app.views.explore import sources
 from dpcore.cli import serve
@@ -49,6 +51,20 @@ def test_on_this_machine_it_is_the_explorer_as_it_was(monkeypatch: pytest.Monkey
     monkeypatch.setenv(serve.LOCK, "1")
     assert locked(), "a lock of the environment stays"
     assert serve.environment("127.0.0.1", uploads=True, unlock=True) == {serve.LOCK: "0"}
+
+
+def test_a_page_of_another_origin_is_refused_without_a_call_outside(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(net_util, "_external_ip", None)
+    monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, **_: asked.append(url))
+    assert not is_url_from_allowed_origins("https://another.example")
+    assert asked, "as Streamlit does it"
+    asked.clear()
+    call_nobody()
+    assert not is_url_from_allowed_origins("https://another.example")
+    assert asked == []
 
 
 def test_without_uploads_no_link_and_no_list_leads_to_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,8 +44,9 @@ def start(flags: Sequence[str]) -> None:
     """Serve until interrupted."""
     from streamlit.web.cli import main
 
-    from app.settings import entry
+    from app.settings import call_nobody, entry
 
+    call_nobody()
     sys.argv = ["streamlit", "run", str(entry()), *flags]
     main(prog_name="streamlit")
 
