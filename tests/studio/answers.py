@@ -1,0 +1,115 @@
+"""The questions of Learn, solved again: ``python -m tests.studio.answers`` prints the table.
+
+Each answer follows from the words of its question, by scipy, counting or integrals, and by nothing
+of the package.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.stats import laplace, norm
+
+from dpcore.datasets.faces import faces_like
+from dpcore.evaluation.study import EPSILONS
+
+DELTA = 1e-5
+
+
+def delta_of(mu: float, epsilon: float) -> float:
+    """Gaussian noise of multiplier 1 / mu (Balle, Wang 2018, Theorem 8)."""
+    tail = norm.cdf(-mu / 2.0 - epsilon / mu)
+    return float(norm.cdf(mu / 2.0 - epsilon / mu) - math.exp(epsilon) * tail)
+
+
+def gaussian_mu(epsilon: float) -> float:
+    return float(brentq(lambda mu: delta_of(mu, epsilon) - DELTA, 1e-4, 10.0))
+
+
+def gaussian_epsilon(mu: float, delta: float = DELTA) -> float:
+    return float(brentq(lambda epsilon: delta_of(mu, epsilon) - delta, 1e-6, 10.0))
+
+
+def ratio(ones: Any, others: Any) -> float:
+    """The largest log of a ratio of probabilities, either way."""
+    return float(np.max(np.abs(np.log(ones) - np.log(others))))
+
+
+def solved() -> dict[str, float]:
+    """Question -> answer, of all but two, which ask what thirteen fits show."""
+    tosses = list(itertools.product((True, False), repeat=2))
+    yes, no = (np.mean([truth if first else second for first, second in tosses])
+               for truth in (True, False))  # fmt: skip
+    at = np.linspace(-200.0, 200.0, 40_001)
+    groups = np.eye(5)
+    ages = np.linspace(0.0, 100.0, 11)
+    incomes = np.repeat([40.0, 200.0], [900, 100])
+    without, with_row = laplace.pdf(at), laplace.pdf(at - 1.0)
+    edges = np.append(np.arange(5.0, 45.0, 10.0), np.inf)  # below 5 it is set to 0
+    bins = [np.diff(laplace.cdf(edges, 20.0 + one), prepend=0.0) for one in (0.0, 1.0)]
+    answers = {
+        "attack": 100.0 * norm.cdf(gaussian_mu(1.0) / 2.0),
+        "compose": gaussian_epsilon(math.sqrt(100) * gaussian_mu(0.1)),
+        "people": gaussian_epsilon(gaussian_mu(1.0) / 10.0),
+        "claims": gaussian_epsilon(math.sqrt(5) * math.sqrt(6) / (2 * 28.99)),
+        "coin": ratio([yes, 1.0 - yes], [no, 1.0 - no]),
+        "spread": laplace.std(scale=1.0 / 0.5),
+        "beyond": 100.0 * (laplace.cdf(-3.0) + laplace.sf(3.0)),
+        "noise": 1.0 / gaussian_mu(1.0),
+        "histogram": max(np.linalg.norm(a - b) for a, b in itertools.product(groups, groups)),
+        "mean": max(abs(a - b) / 1000.0 for a, b in itertools.product(ages, ages)),
+        "clipped": incomes.mean() - np.minimum(incomes, 100.0).mean(),
+        "family": ratio(laplace.pdf(at, scale=2.0), laplace.pdf(at - 4.0, scale=2.0)),
+        "belief": 100.0 * np.max(0.01 * with_row / (0.01 * with_row + 0.99 * without)),
+        "tail": quad(lambda loss: -math.expm1(1.0 - loss) * norm.pdf(loss - 0.5), 1.0, 12.0)[0],
+        "many": norm.std(scale=5.0) / math.sqrt(25),
+        "disjoint": ratio(laplace.pdf(at, scale=1 / 0.3), laplace.pdf(at - 1.0, scale=1 / 0.3)),
+        "sample": ratio(0.9 * without + 0.1 * with_row, without),
+        "rounded": ratio(*bins),
+        "counts": np.linalg.norm(np.ones(100)) / gaussian_mu(1.0),
+    }
+    return {name: float(answer) for name, answer in answers.items()}
+
+
+def faces_found(epsilon: float, clip: float) -> int:
+    """In how many of 13 noisy second moments the leading direction is the exact one."""
+    rows, _ = faces_like(2_000, 32, rng=np.random.default_rng(2_000))
+    pixels = rows.reshape(2_000, 8, 4, 8, 4).mean(axis=(2, 4)).reshape(2_000, 64)
+    radius, rng = 8.0 * clip, np.random.default_rng(5)  # 64 pixels, from -1 to 1
+    faces = pixels / 127.5 - 1.0
+    exact = np.linalg.eigh(np.cov(faces.T))[1][:, -1]
+    faces *= np.minimum(1.0, radius / np.linalg.norm(faces, axis=1))[:, None]
+    noise = math.sqrt(2.0) * radius**2 / gaussian_mu(epsilon)
+    found = 0
+    for _ in range(13):
+        half = np.tril(rng.normal(size=(64, 64)), -1) / math.sqrt(2.0)
+        square = faces.T @ faces + noise * (half + half.T + np.diag(rng.normal(size=64)))
+        mean = faces.mean(axis=0) + noise / radius / 2_000 * rng.normal(size=64)
+        vectors = np.linalg.eigh(square / 2_000 - np.outer(mean, mean))[1]
+        found += abs(vectors[:, -1] @ exact) >= 0.8
+    return found
+
+
+def face_from() -> float:
+    """The first stop of Explore's slider at which most of thirteen runs find the face."""
+    return next(epsilon for epsilon in EPSILONS if faces_found(epsilon, 1.0) > 6)
+
+
+def main() -> None:
+    """Print the table of the results page."""
+    from app.learning import LESSONS
+
+    answers = solved() | {"face": face_from()}
+    print("| question | the page | solved again |\n| --- | ---: | ---: |")
+    for lesson in LESSONS:
+        again = f"{answers[lesson.name]:.5g}" if lesson.name in answers else "the fits themselves"
+        print(f"| {lesson.name}: {lesson.title} | {lesson.answer():.5g} | {again} |")
+
+
+if __name__ == "__main__":
+    main()
