@@ -41,8 +41,8 @@ class Screen:
     """One idea.
 
     scene: what moves with the slider; the curve is drawn in its panel "guess". x, truth ``(m,)``:
-    the true curve. unit: behind its values. dial: what the slider is called. handle: the panel of
-    the mark and its places ``(S,)``, or ``None`` where only the slider moves.
+    the true curve. dial: what the slider is called. handle: the panel of the mark and its places
+    ``(S,)``. unit: behind the values of the curve.
     """
 
     name: str
@@ -50,16 +50,13 @@ class Screen:
     x: Array
     truth: Array
     dial: str
-    unit: str = ""
-    handle: tuple[str, Array, Array] | None = None
+    unit: str
+    handle: tuple[str, Array, Array]
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, with its words."""
         title, *paragraphs = _texts()[self.name]
-        handle = None
-        if self.handle is not None:
-            panel, x, y = self.handle
-            handle = {"panel": panel, "x": compact(x), "y": compact(y)}
+        panel, x, y = self.handle
         return {
             "name": self.name,
             "title": title,
@@ -69,7 +66,7 @@ class Screen:
             "truth": compact(self.truth),
             "unit": self.unit,
             "dial": self.dial,
-            "handle": handle,
+            "handle": {"panel": panel, "x": compact(x), "y": compact(y)},
         }
 
 
@@ -438,14 +435,15 @@ def em() -> Screen:
             "How useful is the private fit?",
             "An empty chart of utility in percent against the number of steps.",
             Axis("number of steps", (1.0, float(STEPS)), ticks=tuple(steps)),
-            Axis("worth (%)", (0.0, 100.0)),
+            Axis("utility (%)", (0.0, 100.0)),
             steps,
             width="full",
             height=HEIGHT - 120,
         ),
     )
     truth = 100.0 * (np.array(worth) - least) / (best - least)
-    return Screen("em", scene, steps, truth, "number of steps", "%")
+    mark = steps, np.full(len(steps), 4.0)  # at the foot of the axis
+    return Screen("em", scene, steps, truth, "number of steps", "%", ("guess", *mark))
 
 
 def _outlines(mixture: Mixture, public: PublicFrame) -> Array:

@@ -19,6 +19,16 @@ export function indexNear(numbers, value) {
 }
 
 /**
+ * Which place of a mark a hand means: the nearest one across; upright where all are in one line.
+ * @param {number[]} xs pixels
+ * @param {number[]} ys
+ * @param {number} x
+ * @param {number} y
+ */
+export const markNear = (xs, ys, x, y) =>
+  xs.every((value) => value === xs[0]) ? indexNear(ys, y) : indexNear(xs, x);
+
+/**
  * The curve after a stroke of the hand from one place to another: straight between them.
  * @param {Numbers} drawn `null` where nothing is drawn yet
  * @param {[number, number]} from index and height on the axis
@@ -150,9 +160,7 @@ export const handle = {
         drag(node, down, (event) => {
           const box = card.svg.getBoundingClientRect();
           const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-          const away = layer.x.map((/** @type {number} */ value, /** @type {number} */ k) =>
-            Math.hypot(card.px(value) - x, card.py(layer.y[k]) - y));
-          layer.move(away.indexOf(Math.min(...away)));
+          layer.move(markNear(layer.x.map(card.px), layer.y.map(card.py), x, y));
         }, () => {});
       });
     }

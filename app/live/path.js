@@ -12,7 +12,7 @@ import { Live } from "./live.js";
  * A screen (app/path.py).
  * @typedef {{ name: string, title: string, about: string, ask: string, high: string, low: string,
  *   right: string, after: string, scene: Scene, x: number[], truth: number[], unit: string,
- *   dial: string, handle: { panel: string, x: number[], y: number[] } | null }} Screen
+ *   dial: string, handle: { panel: string, x: number[], y: number[] } }} Screen
  */
 
 const CLOSE = 0.03; // mean distance, as a share of the axis, that is as good as right
@@ -44,7 +44,7 @@ export function withHand({ scene, handle }, guess, move) {
   const panels = scene.panels.map((panel) => {
     const layers = [...panel.layers];
     if (panel.id === "guess") layers.push(guess);
-    if (panel.id === handle?.panel) {
+    if (panel.id === handle.panel) {
       const { x, y } = handle;
       layers.push({ kind: "handle", moves: true, title: "", table: {}, depth: 0, x, y, move });
     }
@@ -185,6 +185,7 @@ export class Path {
       this.input.value = String(position);
       this.tell();
     });
+    scene.step = scene.positions[Number(this.input.value)]; // where the mark stands, it stays
     this.live.receive({
       data: { pictures: [{ scene, slider: `st-key-path-${name}` }] }, setTriggerValue() {},
     });

@@ -23,6 +23,7 @@ from studio.journeys import (
     walking,
 )
 from studio.latency import THUMB
+from studio.path import walk_path
 from studio.stage import wait_until_idle
 from support import ROOT
 
@@ -76,6 +77,16 @@ def test_a_lecturer_s_link_hides_the_answer_and_shows_the_same(walk: Walk, serve
     assert shown == asked
     (printed,) = walk.folder.glob("*.pdf")
     assert printed.read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.full
+def test_a_student_walks_the_path(walk: Walk, server: Any) -> None:
+    """Every mark follows the hand, and every screen has a sentence about what was drawn."""
+    passed = walk_path(walk, server(None))
+    assert len(passed) == 9
+    for screen in passed:
+        assert screen.before != screen.after, screen.name
+        assert screen.verdict.startswith("You drew "), screen.name
 
 
 def test_a_student_walks_one_lesson(walk: Walk, server: Any) -> None:

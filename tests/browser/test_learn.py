@@ -85,8 +85,11 @@ def test_the_path_is_walked_with_the_hand_and_with_keys(new_page: Any, tmp_path:
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 20, steps=12)
     page.mouse.up()
+    dragged = value.inner_text()
     truth.click()
     told = page.locator(".dpp-told")
+    page.locator(f".dpl[data-epsilon='{dragged}']").wait_for()  # the mark stays where it was left
+    assert value.inner_text() == dragged
     assert re.match(r"You drew 9\d% where the truth is 5\d%", told.inner_text())
     page.get_by_role("button", name="Next").click()
     assert page.url.endswith("#bet")

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { completed, errorOf, stroked } from "../../app/live/guess.js";
+import { completed, errorOf, markNear, stroked } from "../../app/live/guess.js";
 import { verdict, withHand } from "../../app/live/path.js";
 
 const empty = [null, null, null, null, null];
@@ -37,6 +37,11 @@ const screen = {
     { id: "guess", layers: [{ kind: "curve" }], x: { label: "ε (a unit)" }, y: { label: "y", range: [0, 100] } },
   ] },
 };
+
+test("a mark goes with the hand across, also on a steep curve, and upright on an upright line", () => {
+  assert.equal(markNear([0, 10, 20], [0, 200, 0], 11, 20), 1);
+  assert.equal(markNear([5, 5, 5], [0, 10, 20], 40, 19), 2);
+});
 
 test("the sentence is about the reader's own curve", () => {
   assert.equal(verdict(screen, [11, 19]), "Right.");

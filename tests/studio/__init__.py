@@ -1,1 +1,6 @@
-"""For those who keep the explorer: its speed, journeys, pictures, and the fits that it keeps."""
+"""Programs that walk, measure and picture the explorer; ``python -m tests.studio.NAME``."""
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1]))  # where a test's own modules are, as in pytest
