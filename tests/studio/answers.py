@@ -51,7 +51,7 @@ def solved() -> dict[str, float]:
     incomes = np.repeat([40.0, 200.0], [900, 100])
     without, with_row = laplace.pdf(at), laplace.pdf(at - 1.0)
     edges = np.append(np.arange(5.0, 45.0, 10.0), np.inf)  # below 5 it is set to 0
-    bins = [np.diff(laplace.cdf(edges, 20.0 + one), prepend=0.0) for one in (0.0, 1.0)]
+    bins = [np.diff(laplace.cdf(edges, count), prepend=0.0) for count in (20.0, 21.0)]
     answers = {
         "attack": 100.0 * norm.cdf(gaussian_mu(1.0) / 2.0),
         "compose": gaussian_epsilon(math.sqrt(100) * gaussian_mu(0.1)),
@@ -85,14 +85,14 @@ def faces_found(epsilon: float, clip: float) -> int:
     exact = np.linalg.eigh(np.cov(faces.T))[1][:, -1]
     faces *= np.minimum(1.0, radius / np.linalg.norm(faces, axis=1))[:, None]
     noise = math.sqrt(2.0) * radius**2 / gaussian_mu(epsilon)
-    found = 0
+    hits = 0
     for _ in range(13):
         half = np.tril(rng.normal(size=(64, 64)), -1) / math.sqrt(2.0)
         square = faces.T @ faces + noise * (half + half.T + np.diag(rng.normal(size=64)))
         mean = faces.mean(axis=0) + noise / radius / 2_000 * rng.normal(size=64)
         vectors = np.linalg.eigh(square / 2_000 - np.outer(mean, mean))[1]
-        found += abs(vectors[:, -1] @ exact) >= 0.8
-    return found
+        hits += abs(vectors[:, -1] @ exact) >= 0.8
+    return hits
 
 
 def face_from() -> float:

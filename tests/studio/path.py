@@ -94,12 +94,15 @@ def table(passed: list[Passed]) -> str:
         "| screen | words | seconds | the mark | said of a straight line |",
         "| --- | ---: | ---: | --- | --- |",
         *(
-            f"| {one.name} | {one.words} | {one.seconds:.1f} | {one.before} to {one.after} "
-            f"| {one.verdict} |"
-            for one in passed
+            f"| {screen.name} | {screen.words} | {screen.seconds:.1f} "
+            f"| {screen.before} to {screen.after} | {screen.verdict} |"
+            for screen in passed
         ),
     ]
-    words, seconds = sum(one.words for one in passed), sum(one.seconds for one in passed)
+    words, seconds = (
+        sum(screen.words for screen in passed),
+        sum(screen.seconds for screen in passed),
+    )
     lines.append(f"| all: {words / MINUTE:.0f} minutes to read | {words} | {seconds:.1f} | | |")
     return "\n".join(lines)
 
