@@ -29,8 +29,8 @@ PROVENANCE = {
 }
 
 MISREAD = (
-    "{names}: the address has a value that this page does not know, so it opens with the default; "
-    "choose another below."
+    "{names}: the address has a value that this page does not recognise, so it opens with the "
+    "default; choose another below."
 )
 WHOLE = "In {worth}. The whole bar: the exact fit's gain over the public limits alone."
 LOSSES = {"steps": "stopping early", "clipping": "clipping", "noise": "noise"}

@@ -40,7 +40,7 @@ NOTES = (
     "Each link hides its answer. **Show it** on the page reveals it to everyone, and the back "
     "button hides it again.",
     "Your own links: **Share and export**, **Hide from the class**; or add `hide=` with words "
-    "from the table below, separated by commas. A page ignores words that it does not know.",
+    "from the table below, separated by commas. A page ignores words that it does not recognise.",
     "To ask for ε itself: `?epsilon=0.3&hide=epsilon,says,curve,promise` shows two pictures and no "
     "number. Hidden does not mean protected: the address still contains the answer, so show the "
     "page in full screen.",

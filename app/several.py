@@ -50,7 +50,7 @@ def panel(scenario: Scenario, data: Data, schema: Schema) -> Callable[[], bool] 
         except DPCoreError as refusal:
             st.error(str(refusal))
             return None
-        total = st.select_slider("ε in all", TOTALS, 2.0, format_func=show, key="plan_step")
+        total = st.select_slider("Total ε", TOTALS, 2.0, format_func=show, key="plan_step")
         step = TOTALS.index(total)
         scene = plan_scene(plans, step)
         live_line(SAYS, "dp-plan", scene.live_text[SAYS][step])

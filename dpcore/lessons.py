@@ -188,7 +188,7 @@ EXERCISES = {
             (
                 lambda: math.sqrt(2.0 * math.log(1.25 / DELTA)),
                 "that is the classical sqrt(2 ln(1.25 / delta)) / epsilon, which adds more noise "
-                "than the curve asks for.",
+                "than the curve requires.",
             ),
             (lambda: 1.0, "1 / epsilon is the scale of Laplace noise."),
             (lambda: _noise() ** 2, "that is the variance, and the multiplier is its root."),
@@ -247,8 +247,7 @@ EXERCISES = {
         (
             (
                 lambda: 0.1,
-                "q times epsilon is the limit for small epsilons; at epsilon 1 it promises too "
-                "much.",
+                "q times epsilon is the limit for small epsilons; at epsilon 1 it is too small.",
             ),
             (
                 lambda: 0.1 * math.expm1(1.0),

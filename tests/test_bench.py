@@ -276,7 +276,10 @@ def test_why_the_private_peer_is_left_out(monkeypatch: pytest.MonkeyPatch) -> No
     assert "does not name an interpreter" in str(PRIVATE.why_missing())
     monkeypatch.setenv(peers.ELSEWHERE, sys.executable)
     why = peers.why_missing_elsewhere("a_peer_that_is_not_there")
-    assert why == f"a_peer_that_is_not_there cannot be imported where {peers.ELSEWHERE} says"
+    assert (
+        why
+        == f"a_peer_that_is_not_there cannot be imported by the interpreter of {peers.ELSEWHERE}"
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])

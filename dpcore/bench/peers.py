@@ -411,7 +411,11 @@ def _why_missing_in(interpreter: str, package: str) -> str | None:
         done = subprocess.run(words, capture_output=True, check=False)
     except OSError:
         return f"{ELSEWHERE} does not name an interpreter that can be run"
-    return f"{package} cannot be imported where {ELSEWHERE} says" if done.returncode else None
+    return (
+        f"{package} cannot be imported by the interpreter of {ELSEWHERE}"
+        if done.returncode
+        else None
+    )
 
 
 @dataclass(frozen=True, eq=False)

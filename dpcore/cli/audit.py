@@ -174,10 +174,10 @@ def _too_few(record: dict[str, Any]) -> str:
 
 def _scope(confidence: float) -> str:
     return (
-        "Claim and proof: epsilon at that delta, one row changed as the adjacency says. Measured: "
-        f"with {100.0 * confidence:g}% confidence the true epsilon is at least this. An attack "
-        "can refute a guarantee but never prove one. At half: with half the noise, which a good "
-        "attack detects."
+        "Claim and proof: epsilon at that delta, one row changed, as the adjacency states. "
+        f"Measured: with {100.0 * confidence:g}% confidence the true epsilon is at least this. An "
+        "attack can refute a guarantee but never prove one. At half: with half the noise, which a "
+        "good attack detects."
     )
 
 

@@ -19,7 +19,7 @@ UTILITY = "utility"  # a bench of another kind: no peer, no clock
 Row = dict[str, Any]
 Run = dict[str, Any]
 OPTIONS = f"""
-name [NAME]: {", ".join(BENCHES)} [all of these], or {UTILITY}: what private fits are worth on many
+name [NAME]: {", ".join(BENCHES)} [all of these], or {UTILITY}: the utility of private fits on many
     tables
 --history FILE: a file of earlier runs: this run is compared with them, slowdowns are marked, and it
     is appended as one JSON line [none]
@@ -102,8 +102,8 @@ def _utility(args: argparse.Namespace) -> None:
     absent = dict.fromkeys(row["table"] for row in rows if row["absent"])
     if absent:
         print_prose(
-            f"Absent: {', '.join(absent)}. Name the folder that holds data/ as DPCORE_SHARED; "
-            "dpcore data tells where published sets come from."
+            f"Absent: {', '.join(absent)}. Set DPCORE_SHARED to the folder that holds data/; "
+            "dpcore data lists where published sets come from."
         )
 
 
@@ -284,13 +284,13 @@ _SAME = {
     "ours protects, and the peer states pure epsilon.",
     "fa": "Each side uses its own start; the case states where each stops.",
     "release": "Covariances: both solve the same problem to the end; where it is too large for the "
-    "peer, ours stops early beside ours. Releases: both from this package, at the same proved "
-    "guarantee, on the same simulated tables.",
+    "peer, ours stopped early is compared with ours. Releases: both from this package, at the "
+    "same proved guarantee, on the same simulated tables.",
     "topics": "All sides: the same documents, steps, priors and stopping rule of the E step. "
     "Tokens/s: ours; "
     "its best: the peer's at its faster setting. Cores: the ratio in processor seconds, the "
     "peer on one core, whatever other programs do.",
-    "privacy": "Ours with noise beside ours without, in processor seconds.",
+    "privacy": "Ours with noise compared with ours without, in processor seconds.",
     "loading": "Ours parses every cell separately; the peer infers a type for each column.",
     "large": "The private fit in blocks: the peer does the same without noise; so does one "
     "process, compared with workers of one thread each.",

@@ -31,8 +31,8 @@ RELEASE = (
 )  # fmt: skip
 OPTIONS = """
 plan PLAN.toml: a file with the budget and the releases wanted
---epsilon E: in all [the plan's]
---delta D: in all [the plan's]
+--epsilon E: total [the plan's]
+--delta D: total [the plan's]
 --out FILE: write it: .csv, .json or .html [nothing]
 --json: one JSON object [tables for people]
 """

@@ -19,7 +19,7 @@ from dpcore.privacy.guarantee import show_most
 
 COUNTED_BY = ("zcdp_tight", "rdp")
 OPTIONS = f"""
-model MODEL: a model that dpcore fit knows
+model MODEL: a model of dpcore fit
 {DATA}
 # what is spent, and where the files go
 --ledger L!: the budget ledger [required]

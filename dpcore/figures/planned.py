@@ -75,7 +75,7 @@ def plan_scene(plans: Sequence[ReleasePlan], step: int) -> Scene:
                 title="What each release keeps",
                 subtitle="share of its exact fit's gain; bands: from hard to easy rows",
                 alt=tuple(_alt(plan) for plan in plans),
-                x=Axis(f"ε in all (δ = {delta})", (min(totals), max(totals)), scale="log",
+                x=Axis(f"total ε (δ = {delta})", (min(totals), max(totals)), scale="log",
                        ticks=(0.1, 0.3, 1.0, 3.0, 10.0)),
                 y=Axis("accuracy (share of the gain)", (0.0, 1.0)),
                 layers=tuple(layers),

@@ -41,7 +41,7 @@ Of = TypeVar("Of")
 Left = TypeVar("Left")
 
 OTHER_NOISE = (
-    "a release uses discrete Gaussian noise, drawn once, and this one asks for something else",
+    "a release uses discrete Gaussian noise, drawn once, and this fit needs other noise",
     "choose the recommended method",
 )
 

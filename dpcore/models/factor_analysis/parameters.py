@@ -87,7 +87,7 @@ def result_table(record: dict[str, Any]) -> Table:
         lines = _factor_lines(parameters, visible)
         about = (
             "Each factor: the share of a column's variance that it explains, averaged over "
-            f"{len(titles)} columns, and the columns where that is most, with their loadings."
+            f"{len(titles)} columns, and the columns where it is largest, with their loadings."
         )
     return about + hidden, lines
 

@@ -67,8 +67,8 @@ MODEL = Model(
     papers=("park2017", "su2016"),
     statement=Statement(
         adds="a count and a sum at the nearest centre: *joint diameter of counts and sums of "
-        "nearest rows in a clipped ball*; before that, a count by its distance from a middle (a "
-        "row is in one bin)",
+        "nearest rows in a clipped ball*; before that, one count, in the bin of its distance "
+        "from a middle",
         proved="one release for each step, one for the starting centres, and three that locate "
         "the rows and set the clipping radius",
         claim="DP-EM 2017, section 7: counts are released without noise and are not charged, so "

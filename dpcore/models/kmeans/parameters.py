@@ -66,4 +66,4 @@ def result_table(record: dict[str, Any]) -> Table:
     ):
         place = {title: f"{x:.4g}" for title, x in zip(titles, centre, strict=True)}
         lines.append({"centre": k + 1, "share": f"{share:.1%}", **place})
-    return "Each centre: the share of the rows nearest to it, and where it stands.", lines
+    return "Each centre: the share of the rows nearest to it, and its coordinates.", lines

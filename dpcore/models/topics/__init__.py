@@ -66,7 +66,9 @@ class TopicSettings(SampledSettings):
     @classmethod
     def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:
         if "keep" in chosen and mode == "paper":
-            raise InputError("keep", "the paper's words are given", "leave it out, or give a list")
+            raise InputError(
+                "keep", "the paper fixes the vocabulary", "leave it out, or give a list"
+            )
         return super().together(chosen, mode)
 
     @property
