@@ -33,7 +33,12 @@ MISREAD = (
     "default; choose another below."
 )
 WHOLE = "In {worth}. The whole bar: the exact fit's gain over the public limits alone."
-LOSSES = {"steps": "stopping early", "clipping": "clipping", "noise": "noise"}
+LOSSES = {
+    "rows": "fewer rows",
+    "steps": "stopping early",
+    "clipping": "clipping",
+    "noise": "noise",
+}
 
 
 @cache
@@ -89,11 +94,13 @@ def live_line(name: str, css: str, text: str) -> None:
     st.html(live_line_html(name, css, text))
 
 
-def loss_bar(scene: Scene, worth: str) -> None:
-    """What the fit loses against the exact one, as a bar of three parts that follow the hand.
+def loss_bar(scene: Scene, worth: str, *, rows: bool) -> None:
+    """What the fit loses against the exact one, as a bar whose parts follow the hand.
 
-    worth: in what the loss is measured.
+    worth: in what the loss is measured. rows: whether fewer rows can be fitted than the exact fit
+    has, which is one part more.
     """
+    losses = {name: title for name, title in LOSSES.items() if rows or name != "rows"}
 
     def now(name: str) -> str:
         return scene.live_text[name][scene.step]
@@ -101,12 +108,12 @@ def loss_bar(scene: Scene, worth: str) -> None:
     bar = "".join(
         f'<i class="dp-{name}" data-live-width="wide {name}" style="width:{now(f"wide {name}")}">'
         "</i>"
-        for name in LOSSES
+        for name in losses
     )
     parts = " · ".join(
         f'<span><i class="dp-{name}"></i>{title} <b data-live="lost {name}">'
         f"{now(f'lost {name}')}</b></span>"
-        for name, title in LOSSES.items()
+        for name, title in losses.items()
     )
     st.html(
         f'<div class="dp-loss" title="{WHOLE.format(worth=escape(worth))}">'

@@ -18,7 +18,8 @@ from app.sweeps import DELTAS, NOISE, Sliding
 from app.tables import badge, provenance, store_of
 from dpcore.accounting import guess_rate
 from dpcore.datasets.cities import CITIES
-from dpcore.evaluation.study import BudgetGrid
+from dpcore.evaluation.steps import takes_steps
+from dpcore.evaluation.study import BudgetGrid, References
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
 from dpcore.evaluation.yardstick import metric_of, yardstick
 from dpcore.figures.budget import Words, budget_scene, pair_of_panels
@@ -91,6 +92,9 @@ def scene_of(scenario: Scenario, data: Data, study: Study, positions: int) -> Sc
     judged = [v.text + eyes for v in verdicts(grid, study.held, single)]
     ghosts = grid.utility.shape[1] - 1
     sees, thing = SEES[provenance(data)], data.schema.thing
+    whole = study.references if grid.dial == "fitted_rows" else None
+    if data.every is not None and grid.dial not in scenario.offered():
+        whole = compute.references_of(setting, data.every, store_of(data))
     words = Words(
         verdicts=tuple(
             compute.COMPARING if study.curves is None or why == compute.COMING else verdict
@@ -104,7 +108,7 @@ def scene_of(scenario: Scenario, data: Data, study: Study, positions: int) -> Sc
             "guarantee": tuple(
                 guarantee_line(g, r) for g, r in zip(grid.guarantees, grid.refusals, strict=True)
             ),
-            **lost(study),
+            **lost(study, whole),
         },
         exact_subtitle=tuple(
             sees + (f", clipping would shorten {cut:.0%} of {thing}s" if cut > 0.005 else "")
@@ -355,22 +359,22 @@ def image(data: Data) -> tuple[int, int] | None:
     return None if shape is None else (shape.height, shape.width)
 
 
-def lost(study: Study) -> dict[str, tuple[str, ...]]:
+def lost(study: Study, whole: References | None = None) -> dict[str, tuple[str, ...]]:
     """What the private fit loses against the exact one, to each of :data:`LOSSES`, one text a stop.
+
+    whole: the references of all rows, where the fits have fewer.
 
     "lost ..." are signed numbers; "wide ..." the shares of a bar whose length is what the exact fit
     gains over the public limits, or all that is lost where that is more: a gain has no width.
     """
     middle = np.median(study.grid.utility, axis=1)
     references = study.held
-    steps = np.array(
-        [reference.converged_utility - reference.own_steps_utility for reference in references]
-    )
-    clipping = np.array(
-        [reference.own_steps_utility - reference.clipped_utility for reference in references]
-    )
-    noise = np.array([reference.clipped_utility for reference in references]) - middle
-    parts = np.where(np.isfinite(middle), np.stack([steps, clipping, noise]), np.nan)  # (3, S)
+    own = np.array([reference.own_steps_utility for reference in references])
+    with_all = np.full(own.shape, whole.own_steps_utility) if whole else own
+    rows, steps = with_all - own, study.references.converged_utility - with_all
+    clipped = np.array([reference.clipped_utility for reference in references])
+    parts = np.stack([rows, steps, own - clipped, clipped - middle])
+    parts = np.where(np.isfinite(middle), parts, np.nan)
     gain = np.array(
         [reference.converged_utility - reference.bounds_utility for reference in references]
     )
@@ -378,12 +382,15 @@ def lost(study: Study) -> dict[str, tuple[str, ...]]:
     parts = np.stack([np.round(part, places) for part in parts])  # what is written has its width
     drawn = np.maximum(np.nan_to_num(parts), 0.0)
     beyond = drawn.sum(axis=0) > np.maximum(gain, 0.0)
-    whole = np.maximum(np.where(beyond, drawn.sum(axis=0), gain), np.finfo(float).tiny)
+    length = np.maximum(np.where(beyond, drawn.sum(axis=0), gain), np.finfo(float).tiny)
     texts = {}
-    for name, part, share in zip(LOSSES, parts, drawn / whole, strict=True):
+    for name, part, share in zip(LOSSES, parts, drawn / length, strict=True):
         texts[f"lost {name}"] = tuple(_signed(float(number), places) for number in part)
         texts[f"wide {name}"] = tuple(f"{number:.2%}" for number in share)
     negative = np.any(np.nan_to_num(parts) < 0.0, axis=0)
+    once = read_once(study.grid) and not np.any(np.nan_to_num(parts[1]))
+    if once:
+        texts["lost steps"] = ("–",) * len(middle)
     texts["lost note"] = tuple(
         (
             f", {'more than the' if more else 'of'} {_signed(float(total), places)}"
@@ -391,9 +398,16 @@ def lost(study: Study) -> dict[str, tuple[str, ...]]:
             else ", of none"
         )
         + f" over the limits{'; below zero: no loss there' if less else ''}"
+        + ("; the rows are read once, so no step is left out" if once else "")
         for total, more, less in zip(gain, beyond, negative, strict=True)
     )
     return texts
+
+
+def read_once(grid: BudgetGrid) -> bool:
+    """Whether a fit reads its rows once, as far as its ledgers tell."""
+    ledgers = [ledger for ledger in grid.ledgers if ledger is not None]
+    return bool(ledgers) and not takes_steps(ledgers[0])
 
 
 def _places(gains: Array) -> int:

@@ -90,6 +90,36 @@ def test_without_a_fit_nothing_is_told(found: compute.Study) -> None:
     assert {*texts["lost note"]} == {", of none over the limits"}
 
 
+def test_what_fewer_rows_cost_is_a_part_of_its_own(found: compute.Study) -> None:
+    few = with_utilities(found, -5.0, **known(-2.0, -2.75, -3.0, -12.0))
+    whole = replace(few.references, own_steps_utility=-2.5)
+    texts = lost(few, whole)
+    assert [texts[f"lost {part}"][0] for part in ("rows", *PARTS)] == [
+        "0.25",
+        "0.50",
+        "0.25",
+        "2.00",
+    ]
+    assert {*lost(few)["lost rows"]} == {"0.00"}
+    assert {*lost(few)["lost steps"]} == {"0.75"}
+
+
+def test_a_part_that_is_written_as_zero_has_no_width_and_small_gains_have_more_decimals(
+    found: compute.Study,
+) -> None:
+    texts = lost(with_utilities(found, -1.011, **known(-1.0, -1.00004, -1.01, -1.2)))
+    assert [texts[f"lost {part}"][0] for part in PARTS] == ["0.000", "0.010", "0.001"]
+    assert numbers(texts, "wide") == [0.0, 5.0, 0.5]
+
+
+def test_a_fit_that_reads_its_rows_once_stops_at_no_step() -> None:
+    once = Scenario(data="generated", made="200x2x2x1", model="covariance", components=1)
+    texts = lost(study(once))
+    assert {*texts["lost steps"]} == {"–"}
+    assert texts["lost note"][0].endswith("the rows are read once, so no step is left out")
+    assert "read once" not in lost(study())["lost note"][0]
+
+
 def test_every_stop_of_the_slider_has_its_bar(found: compute.Study) -> None:
     data = data_of(SMALL)
     assert data is not None

@@ -93,7 +93,9 @@ def page() -> None:
         change(clip=round(float(np.clip(moved.ring["factor"], 0.1, 1.0)), 2), dial="clip")
         st.rerun()
     if "curve" not in scenario.hide.split(","):
-        loss_bar(scene, metric_of(scenario.model, scenario.setting().metric).worth)
+        worth = metric_of(scenario.model, scenario.setting().metric).worth
+        fewer = data.every is not None or scenario.beside == "fitted_rows"
+        loss_bar(scene, worth, rows=fewer)
         st.caption(judged_on(scenario, data))
         if "covariance" in scenario.declared.settings.options():
             st.caption(WIDER)

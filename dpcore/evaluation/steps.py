@@ -80,6 +80,11 @@ def spending(
     )
 
 
+def takes_steps(ledger: Ledger) -> bool:
+    """Whether a fit's ledger names steps; else the fit reads its rows once."""
+    return any(_STEP.match(entry.what) for entry in ledger)
+
+
 def walk(
     table: PrivateTable,
     setting: Setting,
