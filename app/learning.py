@@ -141,7 +141,8 @@ def only_counted_better() -> dict[str, str]:
 @cache
 def _faces() -> tuple[PrivateTable, Setting, Factors]:
     scenario = opening("faces_like")
-    table, setting = load("bundled:faces_like").pooled(scenario.pool), scenario.setting()
+    table = load("bundled:faces_like").pooled(scenario.pool)
+    setting = replace(scenario.setting(), words=(("ball", "limits"),))
     return table, setting, references(table, setting).converged
 
 
@@ -230,8 +231,13 @@ LESSONS = (
         a_face_is_found,
         others=a_face_can_show,
         page="explore",
-        look={"data": "faces_like", "epsilon": "1.0", "hide": "says,curve"},
-        query={"data": "faces_like", "epsilon": "1.6"},
+        look={
+            "data": "faces_like",
+            "words": "ball:limits",
+            "epsilon": "1.0",
+            "hide": "says,curve",
+        },
+        query={"data": "faces_like", "words": "ball:limits", "epsilon": "1.6"},
     ),
     *EXERCISES,
 )

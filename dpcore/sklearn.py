@@ -560,7 +560,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Grouped):  # 
 class DPFactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # type: ignore[misc]
     """Private factor analysis: ``components_ (k, d)``, ``mean_``, ``noise_variance_ (d,)``.
 
-    The data is read once; ``iterations`` cost nothing. Parameters as in :class:`DPGaussianMixture`.
+    All releases are before the steps: ``iterations`` cost nothing. Parameters as in
+    :class:`DPGaussianMixture`.
 
     **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
     """

@@ -252,10 +252,13 @@ def _room(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
+ASKS = {"location"}  # what several models ask a session for
+
+
 def _is_mathematics(module: str) -> bool:
     """Whether a file of the models is mathematics alone."""
     _, _, folder, name = module.split(".")
-    return folder == "shared" or name in MATHEMATICS
+    return (folder == "shared" and name not in ASKS) or name in MATHEMATICS
 
 
 def _may_import(module: str) -> set[str]:

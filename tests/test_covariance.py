@@ -22,7 +22,7 @@ from dpcore.fitting.result import Fit
 from dpcore.models.covariance import mathematics
 from dpcore.models.covariance.mathematics import correlations, lifted, pairs, principal, repaired
 from dpcore.models.covariance.uncertainty import UNCERTAINTY
-from dpcore.models.shared.moments import AllRows
+from dpcore.models.shared.second_moments import AllRows
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
 
@@ -70,7 +70,7 @@ def test_without_noise_it_is_the_covariance_and_scikit_learns_components(
 
 
 @every("words", [{}, {"adjacency": "add_remove"}, {"accountant": "zcdp"}])
-def test_a_fit_is_one_release_of_factor_analysis(words: dict[str, str]) -> None:
+def test_a_fit_is_what_factor_analysis_releases(words: dict[str, str]) -> None:
     mine = fitted(1.0, **words)
     theirs = dp.fit("fa", sealed(), privacy=dp.Privacy(1.0, 1e-5, **words), seed=0, n_components=1)  # type: ignore[arg-type]
     assert mine.ledger.fingerprint() == theirs.ledger.fingerprint()
@@ -114,19 +114,19 @@ def test_whatever_the_noise_the_matrix_has_an_inverse_and_correlations_their_ran
         assert np.trace(np.linalg.inv(half) @ found.covariance @ np.linalg.inv(half)) <= 3.01
 
 
-def odd_moments(value: float, dim: int = 4) -> AllRows:
-    """A release in which everything is odd."""
+def odd_moments(value: float, radius: float, dim: int = 4) -> AllRows:
+    """A release in which everything is odd but for what distances let expect."""
     ones = np.ones(2)
-    return AllRows(
-        value * ones, np.full((2, dim), value), np.full((2, dim, dim), value), ones, ones
-    )
+    mean, squares = np.full((2, dim), value), np.full((2, dim, dim), value)
+    usual = np.array([1e-3, radius**2 / dim])
+    return AllRows(value * ones, mean, squares, ones, ones, radius, usual)
 
 
 @every("value", [0.0, -1.0, 1e300, -1e300, np.inf, -np.inf, np.nan, 1e-300])
 @pytest.mark.filterwarnings("error")
 def test_any_release_gives_valid_parameters(value: float) -> None:
-    for radius, ball in ((2.0, False), (1.0, True)):
-        found = repaired(odd_moments(value), radius, ball=ball)
+    for radius in (2.0, 1.0):
+        found = repaired(odd_moments(value, radius))
         assert np.all(np.isfinite(found.mean))
         assert np.all(np.linalg.eigvalsh(found.covariance) >= 0.0)
         assert np.all(np.abs(correlations(found.covariance)) <= 1.0)
@@ -137,8 +137,8 @@ def test_lifting_is_the_nearest_matrix_of_its_trace() -> None:
     rng = np.random.default_rng(1)
     draws = rng.standard_normal((200, 5, 5))
     matrices = draws + np.swapaxes(draws, 1, 2) + np.eye(5)
-    noise, most = np.full(200, 0.4), np.full(200, 100.0)
-    found = lifted(matrices, noise, most)
+    noise = np.full(200, 0.4)
+    found = lifted(matrices, noise)
     kept = np.trace(matrices, axis1=1, axis2=2) > np.sqrt(5) * 0.4
     trace = np.trace(found, axis1=1, axis2=2)
     np.testing.assert_allclose(trace[kept], np.trace(matrices[kept], axis1=1, axis2=2))
@@ -152,12 +152,12 @@ def test_lifting_is_the_nearest_matrix_of_its_trace() -> None:
 
 def test_without_noise_lifting_changes_nothing() -> None:
     exact = np.cov(rows().T)[None]
-    np.testing.assert_allclose(lifted(exact, np.zeros(1), np.array([np.inf])), exact)
+    np.testing.assert_allclose(lifted(exact, np.zeros(1)), exact)
 
 
 def test_keeping_the_trace_is_nearer_than_cutting_off_what_is_negative() -> None:
     """Half of the error on wine, at a budget where noise is as large as the matrix."""
-    public, units = custodian_rows(dp.load("bundled:wine"))
+    _, units = custodian_rows(dp.load("bundled:wine"))
     exact = np.cov(units.T)
     rng = np.random.default_rng(0)
     draws = rng.standard_normal((100, 13, 13))
@@ -165,7 +165,7 @@ def test_keeping_the_trace_is_nearer_than_cutting_off_what_is_negative() -> None
     noisy = exact + sd * (draws + np.swapaxes(draws, 1, 2)) / 2
     values, vectors = np.linalg.eigh(noisy)
     cut = (vectors * np.maximum(values, 0.0)[:, None]) @ np.swapaxes(vectors, 1, 2)
-    found = lifted(noisy, np.full(100, sd), np.full(100, public.radius**2))
+    found = lifted(noisy, np.full(100, sd))
     mine, usual = (np.linalg.norm(one - exact, axis=(1, 2)).mean() for one in (found, cut))
     assert mine < 0.6 * usual
 

@@ -237,9 +237,9 @@ def test_other_plausible_answers_are_those_of_other_mechanisms() -> None:
     assert "already come to 0.001" in pairs.explained()
 
 
-def grid_of(data: str, epsilons: tuple[float, ...]) -> tuple[Any, Any]:
-    """Fits of a table as Explore opens it, and the exact one."""
-    scenario = opening(data)
+def grid_of(data: str, epsilons: tuple[float, ...], words: str = "") -> tuple[Any, Any]:
+    """Fits of a table as Explore opens it [with a link's options], and the exact one."""
+    scenario = replace(opening(data), words=words or opening(data).words)
     table, setting = dp.load(f"bundled:{data}"), scenario.setting()
     table = table if scenario.pool == 1 else table.pooled(scenario.pool)
     exact = references(table, setting).converged
@@ -250,7 +250,7 @@ def test_the_picture_shows_the_face_from_where_the_answer_says() -> None:
     face = learning.lesson("face")
     at = EPSILONS.index(face.answer())
     assert float(face.query["epsilon"]) == EPSILONS[at]
-    grid, _ = grid_of("faces_like", (*EPSILONS[at - 1 : at + 1], 20.0))
+    grid, _ = grid_of("faces_like", (*EPSILONS[at - 1 : at + 1], 20.0), face.query["words"])
     often = grid.recovered[:, :, 0].sum(axis=1)
     assert often[0] <= DRAWS / 2 < often[1] <= often[2]
     assert grid.recovered[1, 0, 0], "the bold draw shows it too"

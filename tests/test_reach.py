@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from support import examples
 
-from dpcore.models.kmeans.reach import Reach, edges, reach
+from dpcore.models.shared.reach import Clip, Reach, edges, reach
 
 Array = NDArray[np.float64]
 BINS = len(edges(1.0)) + 1
@@ -80,3 +80,53 @@ def test_any_counts_give_shares_and_a_radius(counts: Array, sd: float, rows: flo
     np.testing.assert_allclose(found.shares.sum(axis=1), 1.0)
     assert np.all(found.shares >= 0.0)
     assert np.all(np.isin(found.radius(np.full(2, sd)), edges(WHOLE)))
+
+
+# --- squares -------------------------------------------------------------------------------------
+
+
+def clipped(distances: Array, noise: float, dim: int = 6, spread: float | None = None) -> Clip:
+    one = seen(distances)
+    square = one.steady_square if spread is None else np.array([spread])
+    return one.clip_squares(np.array([noise]), square, dim, 1.0)
+
+
+def test_without_noise_no_square_is_clipped() -> None:
+    distances = np.random.default_rng(0).gamma(4.0, 0.2, 5000)
+    clip = clipped(distances, 0.0)
+    assert distances.max() <= clip.radius[0] <= distances.max() * 2 ** (1 / 3)
+    assert clip.left[0] == pytest.approx(1.0)
+    assert clip.nats[0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_more_noise_in_squares_the_nearer_rows_are_clipped() -> None:
+    distances = np.random.default_rng(0).gamma(4.0, 0.2, 5000)
+    clips = [clipped(distances, noise) for noise in (0.0, 1e-3, 1e-2, 1e-1)]
+    radii = [float(clip.radius[0]) for clip in clips]
+    assert radii == sorted(radii, reverse=True)
+    assert radii[-1] < 0.7 * radii[0]
+    for clip in clips:
+        capped = np.mean(np.minimum(distances, clip.radius[0]) ** 2) / np.mean(distances**2)
+        assert clip.left[0] == pytest.approx(capped, abs=0.03)
+
+
+def test_a_middle_that_is_far_from_all_rows_costs_more() -> None:
+    """Squares about it are mostly its own distance from the mean, and so is their noise."""
+    near, far = np.full(5000, 0.5), np.full(5000, 2.0)
+    about_mean, about_middle = clipped(near, 1e-2), clipped(far, 1e-2, spread=0.25)
+    assert about_mean.nats[0] < about_middle.nats[0] / 4
+
+
+def test_counts_that_could_be_noise_are_no_far_rows() -> None:
+    """Of squares the farthest bins are most: noise in them would be an outlier of its own."""
+    distances = 0.4 * np.exp(0.2 * np.random.default_rng(0).standard_normal(2000))
+    noisy, exact = seen(distances, 40.0, draws=200), seen(distances)
+    off = np.log(noisy.steady_square / exact.steady_square)
+    raw = np.log(np.maximum(noisy.shares, 0.0) @ square_of_bins() / exact.steady_square)
+    assert np.median(np.abs(off)) < 0.25
+    assert np.quantile(np.abs(off), 0.9) < np.quantile(np.abs(raw), 0.9) / 2
+
+
+def square_of_bins() -> Array:
+    cuts = np.concatenate([[0.0], edges(WHOLE), [2.0 * edges(WHOLE)[-1]]])
+    return ((cuts[1:] + cuts[:-1]) / 2.0) ** 2

@@ -232,7 +232,9 @@ def test_principal_components_are_those_of_the_fit_of_the_same_name() -> None:
     np.testing.assert_array_equal(one.components_, two.parameters.components[:2])
     np.testing.assert_array_equal(one.covariance_, two.parameters.covariance)
     theirs = PCA(2).fit(rows())
-    np.testing.assert_allclose(one.components_, theirs.components_, atol=0.02)
+    np.testing.assert_allclose(
+        one.components_, theirs.components_, atol=0.05
+    )  # near-equal variances
     np.testing.assert_allclose(one.explained_variance_, theirs.explained_variance_, rtol=0.02)
     np.testing.assert_allclose(
         one.explained_variance_ratio_, theirs.explained_variance_ratio_, atol=0.01

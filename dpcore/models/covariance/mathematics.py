@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.models.shared.moments import TINY, AllRows, finite, inside
+from dpcore.models.shared.moments import TINY, finite
+from dpcore.models.shared.second_moments import AllRows, Ball, sized
 
 Array = NDArray[np.float64]
 
@@ -27,49 +28,58 @@ class Covariances:
     mean: Array
     covariance: Array
 
+    def back(self, ball: Ball) -> Covariances:
+        """Unit coordinates, from those of a ball."""
+        radius = ball.radius[:, None]
+        return Covariances(
+            ball.middle + radius * self.mean, radius[..., None] ** 2 * self.covariance
+        )
+
     @property
     def runs(self) -> int:
         return int(self.mean.shape[0])
 
 
-def repaired(released: AllRows, radius: float, *, ball: bool) -> Covariances:
-    """Means inside the limits and covariances that some rows have.
-
-    radius: at which rows were clipped; infinite where they were not. ball: whether the limits are a
-    ball, else the box ``[-1, 1]^d``.
+def repaired(released: AllRows) -> Covariances:
+    """Finite means, and covariances that some rows have.
 
     What the noise of the mean adds to the covariance on average is taken out. Then the eigenvalues
     are moved by :func:`lifted`. The error of the matrix (Frobenius) was down to half of what it is
-    after the usual step, by which negative eigenvalues become 0.
+    after the usual step, by which negative eigenvalues become 0. A matrix that this made larger
+    than noise and distances let expect is scaled down, which leaves the correlations.
     """
     mean, mean_sd = finite(released.mean), released.mean_sd
     dim, rows = mean.shape[-1], np.maximum(finite(released.rows), 1.0)
     unbiased = rows / np.maximum(rows - 1.0, 1.0)
-    centred = finite(released.second_moment) - mean[..., None] * mean[:, None, :]
+    moment, most = finite(released.second_moment), unbiased * released.radius**2
+    if released.usual is not None:
+        moment, size = sized(moment, released.usual, released.sd)
+        most = np.minimum(most, unbiased * dim * size)
+    centred = moment - mean[..., None] * mean[:, None, :]
     centred += (mean_sd**2)[:, None, None] * np.eye(dim)
     crossed = np.sum(mean * mean, axis=-1) * mean_sd**2  # of mean x mean', as of a spike
     noise = unbiased * np.sqrt(released.sd**2 + 2.0 * crossed)
-    covariance = lifted(unbiased[:, None, None] * centred, noise, unbiased * radius**2)
+    covariance = lifted(unbiased[:, None, None] * centred, noise)
+    trace = np.trace(covariance, axis1=-2, axis2=-1)
+    covariance *= np.minimum(1.0, most / np.maximum(trace, TINY * TINY))[:, None, None]
     still = np.diagonal(covariance, axis1=-2, axis2=-1) <= ROUNDING
     covariance = np.where(still[:, :, None] | still[:, None, :], 0.0, covariance)
-    if math.isfinite(radius):
-        mean = inside(mean, np.ones(len(mean)), radius) if ball else np.clip(mean, -1.0, 1.0)
     return Covariances(mean, covariance)
 
 
-def lifted(matrices: Array, noise: Array, most: Array) -> Array:
+def lifted(matrices: Array, noise: Array) -> Array:
     """The nearest symmetric matrices ``(B, d, d)`` with the same trace and no eigenvalue that is
     lost in the noise.
 
-    noise ``(B,)``: deviation in a diagonal entry. most ``(B,)``: of a trace. A trace below its own
-    noise is raised to it; eigenvalues are kept above :data:`FLOOR` of the level ``sqrt(d / 2)``
-    deviations, or :data:`LARGEST_FLOOR` of their mean where that is less. All are moved by one
-    number, and raised where they end below that (Duchi, Shalev-Shwartz, Singer, Chandra 2008:
-    projection onto a simplex). Total; without noise, matrices without negative eigenvalues stay.
+    noise ``(B,)``: deviation in a diagonal entry. A trace below its own noise is raised to it;
+    eigenvalues are kept above :data:`FLOOR` of the level ``sqrt(d / 2)`` deviations, or
+    :data:`LARGEST_FLOOR` of their mean where that is less. All are moved by one number, and raised
+    where they end below that (Duchi, Shalev-Shwartz, Singer, Chandra 2008: projection onto a
+    simplex). Total; without noise, matrices without negative eigenvalues stay.
     """
     dim = matrices.shape[-1]
     values, vectors = np.linalg.eigh((matrices + np.swapaxes(matrices, -1, -2)) / 2)
-    trace = np.minimum(np.maximum(values.sum(axis=-1), math.sqrt(dim) * noise), most)
+    trace = np.maximum(values.sum(axis=-1), math.sqrt(dim) * noise)
     least = np.minimum(FLOOR * math.sqrt(dim / 2) * noise, LARGEST_FLOOR * trace / dim)
     above, room = values[:, ::-1] - least[:, None], trace - dim * least
     shifts = (np.cumsum(above, axis=-1) - room[:, None]) / np.arange(1.0, dim + 1.0)

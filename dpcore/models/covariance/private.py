@@ -1,7 +1,7 @@
-"""Private covariance: factor analysis' one release of second moments, and nothing besides.
+"""Private covariance: factor analysis' release of second moments in a released ball.
 
 Mean and second moments of all rows leave as one vector
-(:func:`~dpcore.models.factor_analysis.private.release_all_rows`). Covariance, correlations and
+(:func:`~dpcore.models.factor_analysis.private.release_in_ball`). Covariance, correlations and
 principal components are worked out from it, which costs nothing.
 """
 
@@ -18,9 +18,10 @@ from dpcore.fitting.recipe import Recipe, Runs
 from dpcore.models.covariance import CovarianceSettings, mathematics
 from dpcore.models.covariance.mathematics import Covariances
 from dpcore.models.covariance.parameters import CovarianceParameters
-from dpcore.models.factor_analysis.private import release_all_rows
+from dpcore.models.factor_analysis.private import EVENTS, release_in_ball
+from dpcore.models.shared.group_means import within
 from dpcore.models.shared.threads import one_thread
-from dpcore.privacy import Event, Gaussian
+from dpcore.privacy import Event
 from dpcore.wall.data import PublicFrame
 from dpcore.wall.session import Session
 
@@ -33,7 +34,7 @@ class CovarianceRecipe(Recipe):
     options = CovarianceSettings
 
     def events(self, settings: CovarianceSettings) -> tuple[Event, ...]:
-        return (Event(Gaussian(1.0)),)
+        return EVENTS
 
     def takes_persons(self, settings: CovarianceSettings) -> bool:
         return True
@@ -48,9 +49,13 @@ class CovarianceRecipe(Recipe):
     ) -> Runs[Covariances]:
         public = session.public
         demand_two_columns(public.dim)
-        released = release_all_rows(session, noise)
-        covariances = mathematics.repaired(released, session.radius, ball=public.is_ball)
-        return Runs(covariances, (covariances,))
+        released, ball = release_in_ball(session, noise)
+        fit = mathematics.repaired(released)
+        if ball is not None:
+            fit = fit.back(ball)
+        mean = within(fit.mean, public.is_ball, session.radius) if session.private else fit.mean
+        fit = Covariances(mean, fit.covariance)
+        return Runs(fit, (fit,))
 
     def parameters(self, batch: Covariances, run: int, public: PublicFrame) -> CovarianceParameters:
         return CovarianceParameters.from_units(batch, run, public)

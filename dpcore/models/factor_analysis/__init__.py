@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from dpcore.checks import whole
 from dpcore.models.declaration import (
@@ -38,7 +39,9 @@ class FactorSettings(Settings):
     """Public choices of a factor analysis; none may be read from the data.
 
     components: factors; 0 leaves independent columns. iterations: EM steps, free of charge. update:
-    in paper mode, the loadings with which the noise variance is computed. start: of paper mode.
+    in paper mode, the loadings with which the noise variance is computed. ball: in proved mode,
+    the ball to which rows are clipped: one that released distances show, or that of the public
+    limits. start: of paper mode.
     """
 
     components: int = option(
@@ -56,9 +59,7 @@ class FactorSettings(Settings):
         "EM steps, free of charge [50]",
         flag="iterations",
         metavar="J",
-        dial=steps_dial(
-            "They cost no privacy: the data is read once, before them.", ("fewer", "more")
-        ),
+        dial=steps_dial("They cost no privacy: all releases are before them.", ("fewer", "more")),
     )
     update: PsiUpdate = option(
         "paper",
@@ -72,6 +73,21 @@ class FactorSettings(Settings):
             "The paper prints those before the step; EM uses those after it.",
             choices={"paper": "before the step, as printed", "exact": "after the step"},
             methods=("dpem_factors",),
+        ),
+    )
+    ball: Literal["released", "limits"] = option(
+        "released",
+        word("released", "limits"),
+        "for proved mode: ball to which rows are clipped, as released distances show it (released) "
+        "or that of the public limits (limits) [released]",
+        flag="ball",
+        metavar="B",
+        dial=Dial(
+            "Ball to which rows are clipped",
+            "Released distances cost 8% of the budget, and the ball they show is usually smaller: "
+            "noise grows with the square of its radius.",
+            choices={"released": "as released distances show", "limits": "of the public limits"},
+            methods=("recommended",),
         ),
     )
     start: int = start_option(replace(START, methods=("dpem_factors",)))
@@ -90,7 +106,8 @@ MODEL = Model(
     statement=Statement(
         adds="a constant 1, the row and its square: *joint diameter of counts, sums and squares on "
         "simplex weights and a clipped ball*",
-        proved="one release; all later steps are post-processing",
+        proved="one release, in a ball that three before it show; all later steps are "
+        "post-processing",
         claim="DP-EM 2017, section 6, states no sensitivity, proves its noise formula for epsilon "
         "below 1 only, and centres by the data's own mean. Its released program uses a "
         "sensitivity of 2/N instead of sqrt(2)/N, and a variance as the standard deviation "

@@ -24,8 +24,21 @@ from dpcore.models.factor_analysis.visible import (
     noise_edge,
     visible_part,
 )
-from dpcore.models.shared.moments import LARGEST, LEAST_VARIANCE, TINY, drawn_in, finite
-from dpcore.models.shared.second_moments import Dense, SecondMoment, second_moment_of, transposed
+from dpcore.models.shared.moments import (
+    LARGEST,
+    LEAST_VARIANCE,
+    TINY,
+    drawn_in,
+    finite,
+)
+from dpcore.models.shared.second_moments import (
+    Ball,
+    Dense,
+    SecondMoment,
+    second_moment_of,
+    sized,
+    transposed,
+)
 
 Array = NDArray[np.float64]
 PsiUpdate = Literal["paper", "exact"]
@@ -44,6 +57,15 @@ class Factors:
     def at(self, runs: slice) -> Factors:
         """Some of the runs."""
         return Factors(self.mean[runs], self.loadings[runs], self.noise_variance[runs])
+
+    def back(self, ball: Ball) -> Factors:
+        """Unit coordinates, from those of a ball."""
+        radius = ball.radius[:, None]
+        return Factors(
+            ball.middle + radius * self.mean,
+            radius[..., None] * self.loadings,
+            radius**2 * self.noise_variance,
+        )
 
     @property
     def runs(self) -> int:
@@ -116,14 +138,16 @@ def proved(
     mean_sd: Array,
     factors: int,
     iterations: int = 50,
-    radius: float = math.inf,
+    radius: Array | float = math.inf,
+    usual: Array | None = None,
 ) -> Factors:
     """What can be seen through the noise, and nothing else; then factor analysis of that.
 
     mean ``(B, d)`` and second_moment ``(B, d, d)`` about the origin, as released; sd ``(B,)``: of
     the noise in a diagonal entry (isometric noise: beside the diagonal it is ``sd / sqrt 2``);
     mean_sd ``(B,)``: in each coordinate of the mean (zeros with a zero mean: no centring);
-    radius: the public bound on a row's norm.
+    radius: the bound on a row's norm. usual ``(B,)``: variance of a column that released distances
+    let expect, if there are any: noise leaves the mean variance near it (:func:`sized`).
 
     Each correction vanishes with the noise, when this is EM of maximum likelihood: (1) the mean
     keeps the directions in which the second moment shows anything (:func:`_steadied`), and the
@@ -132,6 +156,10 @@ def proved(
     noise can hide; (4) the mean is drawn in. Factors that cannot be seen have loadings 0. Total.
     """
     raw, dim = finite(mean), mean.shape[-1]
+    least_centre = None
+    if usual is not None:
+        second_moment, size = sized(second_moment, usual, sd)
+        least_centre = LEAST_CENTRE * size
     centred, share = second_moment, np.zeros(len(raw))
     if np.any(raw):
         raw, share = _steadied(raw, finite(second_moment), sd, mean_sd, factors)
@@ -142,9 +170,12 @@ def proved(
     # Noise of mean x mean' is as strong as a spike.
     crossed = np.sum(raw * raw, axis=-1) * mean_sd**2 * share
     level = np.sqrt(sd**2 / 2 + crossed) / scale
-    moment, values, vectors = visible_part(matrix, level, factors, radius**2 / scale)
+    if least_centre is not None:
+        least_centre = least_centre / scale
+    total = np.broadcast_to(radius, scale.shape) ** 2 / scale
+    moment, values, vectors = visible_part(matrix, level, factors, total, least_centre)
     begin = _spectral_start(moment, values, vectors, drawn_in(raw, share * mean_sd**2))
-    least = _least_variance(moment.diagonal(), level)
+    least = _least_variance(moment.diagonal(), level, usual is not None)
     return _rescaled(_em(moment, begin, iterations, "exact", least), scale)
 
 
@@ -182,9 +213,18 @@ def _steadied(
     return np.where(whole[:, None], mean, steady), share
 
 
-def _least_variance(diagonal: Array, level: Array) -> Array:
-    """``(B, 1)``: no coordinate's own variance is claimed to be far below what noise can hide."""
+LEAST_CENTRE = 0.1  # of the mean variance
+HIDDEN = 1.35  # deviations of the noise in a diagonal entry: a column's own variance is no less
+
+
+def _least_variance(diagonal: Array, level: Array, expected: bool) -> Array:
+    """``(B, 1)``: no coordinate's own variance is claimed to be far below what noise can hide.
+
+    expected: whether distances say how large variances are; then columns may differ more.
+    """
     mean = diagonal.mean(axis=-1)
+    if expected:
+        return np.asarray(np.minimum(HIDDEN * math.sqrt(2.0) * level, mean / 2)[:, None])
     edge = level * math.sqrt(diagonal.shape[-1])
     return np.asarray(np.minimum(edge, mean)[:, None] / 2)
 

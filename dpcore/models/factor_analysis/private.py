@@ -1,7 +1,9 @@
-"""Private factor analysis: one release of second moments, then as much EM as one likes for nothing.
+"""Private factor analysis: second moments in a released ball, then as much EM as one likes.
 
-*proved*: mean and second moments of all rows leave as one vector; what noise could have made of
-them is taken out before the factors are sought. *paper*: DP-EM's section 6, the second moment
+*proved*: three small releases say where the rows lie; mean and second moments of all rows, clipped
+to a ball there, leave as one vector, and what noise could have made of them is taken out before the
+factors are sought. Within the public limits instead (``ball="limits"``) it is that vector alone.
+*paper*: DP-EM's section 6, the second moment
 about the public centre with the noise of Analyze Gauss, then its EM as printed.
 """
 
@@ -22,15 +24,21 @@ from dpcore.models.factor_analysis import FactorSettings
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.factor_analysis.parameters import FactorParameters
-from dpcore.models.shared.moments import AllRows
+from dpcore.models.shared.location import USUAL_NORM, located
+from dpcore.models.shared.second_moments import AllRows, Ball
 from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.data import Frame, PublicFrame
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics import InFrame, MixtureMoments, SecondMoments
+from dpcore.wall.statistics import InFrame, MixtureMoments, NoisyMoments, SecondMoments
 
 Array = NDArray[np.float64]
 
+# Of mu^2: for distances from the middle of the bounds, the mean, distances from it, and second
+# moments in the ball that these show.
+SHARES = (0.01, 0.05, 0.02, 0.92)
+MULTIPLIERS = tuple(1.0 / math.sqrt(share) for share in SHARES)
+EVENTS = tuple(Event(Gaussian(multiplier)) for multiplier in MULTIPLIERS)
 PRINTED_SENSITIVITY = 2.0  # of the sum of y y^T, |y| <= 1: the paper is silent, its program has 2/N
 
 
@@ -40,7 +48,9 @@ class FactorRecipe(Recipe):
     options = FactorSettings
 
     def events(self, settings: FactorSettings) -> tuple[Event, ...]:
-        return (Event(Gaussian(1.0)),)
+        if settings.mode == "paper" or settings.ball == "limits":
+            return (Event(Gaussian(1.0)),)
+        return EVENTS
 
     def published(
         self, requests: Sequence[Privacy], settings: FactorSettings, delta_each: float | None
@@ -102,7 +112,8 @@ class FactorRecipe(Recipe):
 def _fit_proved(session: Session[Any], settings: FactorSettings, multiplier: Array) -> Factors:
     """Mean and second moments as one vector, then the factors that show through the noise.
 
-    multiplier ``(B,)``: noise of the release / its sensitivity.
+    multiplier ``(B,)``: total noise multiplier. **Guarantee:** the releases of
+    :meth:`FactorRecipe.events` times the multiplier.
     """
     dim = session.public.dim
     demand_fewer_factors(settings.components, dim)
@@ -111,33 +122,71 @@ def _fit_proved(session: Session[Any], settings: FactorSettings, multiplier: Arr
         exact = session.plain_rows()
         if exact is not None:
             return factors.maximum_likelihood(exact, settings.components, settings.iterations)
-    released = release_all_rows(session, multiplier)
-    return factors.proved(
+    if settings.ball == "limits":
+        released, ball = release_in_limits(session, multiplier), None
+    else:
+        released, ball = release_in_ball(session, multiplier)
+    fit = factors.proved(
         released.mean,
         released.second_moment,
         released.sd,
         released.mean_sd,
         settings.components,
         settings.iterations,
-        row_bound(session),
+        released.radius,
+        released.usual,
     )
+    return fit if ball is None else fit.back(ball)
 
 
-def release_all_rows(session: Session[Any], multiplier: Array) -> AllRows:
-    """Mean and second moments of all rows, from one vector with one noise.
+def release_in_ball(session: Session[Any], multiplier: Array) -> tuple[AllRows, Ball | None]:
+    """Mean and second moments of all rows in the coordinates of a ball, with that ball.
+
+    multiplier ``(B,)``: total noise multiplier. **Guarantee:** :data:`EVENTS` times the multiplier:
+    the three releases of :func:`~dpcore.models.shared.location.located`, and one of
+    :class:`~dpcore.wall.statistics.mixture_moments.MixtureMoments`, whose frame they say. The ball
+    lies about the released mean or the middle of the bounds, where clipping and noise cost less.
+    Without privacy rows are seen within the limits, and once.
+    """
+    if not session.private:
+        return release_in_limits(session, multiplier), None
+    norms, first, distances, last = (multiplier * factor for factor in MULTIPLIERS)
+    at = located(session, norms, first, distances, USUAL_NORM)
+    dim, weights = session.public.dim, _weights(session.public.dim)
+    unit = last * squares_noise(dim, 1.0, session.adjacency) * session.rows_per_person / at.rows
+    spread, crossing = at.distances.steady_square, float(weights[2] / weights[1]) ** 2
+    near = at.distances.clip_squares(unit, spread, dim, crossing)
+    wide = at.norms.clip_squares(unit, spread, dim, crossing)
+    about_mean = near.nats <= wide.nats
+    radius = np.where(about_mean, near.radius, wide.radius)
+    ball = Ball(np.where(about_mean[:, None], at.mean, 0.0), radius)
+    noisy = _all_rows(session, Frame.balls(ball.middle, radius), 1.0, last)
+    left = np.where(about_mean, near.left, wide.left)
+    outside = np.maximum(at.norms.square - at.distances.square, 0.0)
+    square = at.distances.square + np.where(about_mean, 0.0, outside)
+    released = AllRows(
+        at.rows,
+        noisy.sums[:, 0] / at.rows[:, None],
+        noisy.squares[:, 0] / (left * at.rows)[:, None, None],
+        noisy.squares_sd / (left * at.rows),
+        noisy.sums_sd / at.rows,
+        row_bound(session) / radius,
+        square / dim / radius**2,
+    )
+    return released, ball
+
+
+def release_in_limits(session: Session[Any], multiplier: Array) -> AllRows:
+    """Mean and second moments of all rows in unit coordinates, from one vector with one noise.
 
     multiplier ``(B,)``: noise of the release / its sensitivity. **Guarantee:** one Gaussian release
     with that multiplier, by the lemma of
     :class:`~dpcore.wall.statistics.mixture_moments.MixtureMoments`. Where the number of rows is
     private, moments are divided by the released count.
     """
-    dim = session.public.dim
-    noisy = session.release(
-        "mean and second moments of all rows",
-        MixtureMoments.normalised(1, dim, "full", row_bound(session), _weights(dim)),
-        InFrame(Frame.identity(dim, session.radius)),
-        Noise("gaussian", multiplier),
-    )
+    bound = row_bound(session)
+    identity = Frame.identity(session.public.dim, session.radius)
+    noisy = _all_rows(session, identity, bound, multiplier)
     rows = float(session.rows) if session.rows is not None else noisy.counts[:, 0]
     count = np.maximum(np.broadcast_to(rows, (session.runs,)), 1.0)
     return AllRows(
@@ -146,6 +195,18 @@ def release_all_rows(session: Session[Any], multiplier: Array) -> AllRows:
         noisy.squares[:, 0] / count[:, None, None],
         noisy.squares_sd / count,
         noisy.sums_sd / count,
+        bound,
+    )
+
+
+def _all_rows(session: Session[Any], frame: Frame, bound: float, multiplier: Array) -> NoisyMoments:
+    """One release of what all rows add up to in a frame whose ball has the radius ``bound``."""
+    dim = session.public.dim
+    return session.release(
+        "mean and second moments of all rows",
+        MixtureMoments.normalised(1, dim, "full", bound, _weights(dim)),
+        InFrame(frame),
+        Noise("gaussian", multiplier),
     )
 
 

@@ -15,7 +15,11 @@ from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, bounds_alone
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.loadings import align
 from dpcore.models.factor_analysis.mathematics import Factors
-from dpcore.models.factor_analysis.private import demand_fewer_factors, squares_noise
+from dpcore.models.factor_analysis.private import (
+    MULTIPLIERS,
+    demand_fewer_factors,
+    squares_noise,
+)
 from dpcore.models.factor_analysis.visible import least_visible
 from dpcore.privacy import Event, Gaussian
 from dpcore.wall.custodian import custodian_rows
@@ -102,14 +106,20 @@ class Sight:
 def sight(setting: Setting, public: PublicFrame, rows: int, exact: Factors) -> Sight:
     """From which budgets factors can be seen through a proved fit's noise.
 
-    exact ``(1, ...)``: the fit without privacy, in public unit coordinates.
+    exact ``(1, ...)``: the fit without privacy, in public unit coordinates. In a released ball the
+    noise is about what it is where all rows lie at the root of the mean square distance from their
+    mean, whatever the radius: clipped squares are put right by what clipping takes.
     Source: Baik, Ben Arous, Peche 2005; see ``visible.least_visible``.
     """
-    radius = public.radius * setting.clip
-    per_multiplier = squares_noise(public.dim, radius, setting.adjacency) / rows
+    square = (public.radius * setting.clip) ** 2
+    per_multiplier = squares_noise(public.dim, 1.0, setting.adjacency) / rows
     per_multiplier *= setting.rows_per_person
+    if setting.mode == "proved" and dict(setting.words).get("ball") != "limits":
+        square = float(np.trace(exact.covariance()[0]))
+        per_multiplier *= MULTIPLIERS[-1]
+    per_multiplier *= square
     strengths = np.linalg.eigvalsh(np.swapaxes(exact.loadings[0], 0, 1) @ exact.loadings[0])[::-1]
-    strongest = np.append(radius**2, strengths)
+    strongest = np.append(square, strengths)
     with np.errstate(divide="ignore"):
         multiplier = strongest / least_visible(per_multiplier, public.dim)
     thresholds = np.full(strongest.shape, np.inf)

@@ -43,13 +43,18 @@ def least_visible(sd: float, dim: int) -> float:
 
 
 def visible_part(
-    matrix: Array, level: Array, factors: int, total: Array | None = None
+    matrix: Array,
+    level: Array,
+    factors: int,
+    total: Array | None = None,
+    least: Array | None = None,
 ) -> tuple[SecondMoment, Array, Array]:
     """The part of noisy covariances ``(B, d, d)`` that shows through noise, with the eigenpairs
     ``(B, k)`` and ``(B, d, k)`` of its largest eigenvalues, 0 where those cannot be seen.
 
     level ``(B,)``: noise deviation beside the diagonal, s; total ``(B,)``: the most that all
-    variances can sum to, from the bound on a row. An eigenvalue lies at a distance y from
+    variances can sum to, from the bound on a row; least ``(B,)``: the least that the bulk's centre
+    can be [the level]. An eigenvalue lies at a distance y from
     the bulk's centre. If ``|y| <= 2 s sqrt d``, noise could have made it: it is put at the centre.
     Otherwise it is drawn in to ``sqrt(y^2 - 4 s^2 d)``, which is nearest to the truth in squared
     error (Donoho, Gavish 2014; Benaych-Georges, Nadakuditi 2011): the true distance
@@ -60,10 +65,11 @@ def visible_part(
     """
     edge = 2 * level * math.sqrt(matrix.shape[-1])
     most = np.full(len(matrix), math.inf) if total is None else total / matrix.shape[-1]
+    least = level if least is None else least
     if matrix.shape[-1] > FULL_SPECTRUM_DIM:
-        return _largest_part(matrix, level, factors, most)
+        return _largest_part(matrix, level, factors, least, most)
     values, vectors = np.linalg.eigh(matrix)
-    centre = _plausible(bulk_centre(values, edge), level, most)
+    centre = _plausible(bulk_centre(values, edge), least, most)
     moved = np.maximum(centre[:, None] + _drawn_in(values - centre[:, None], edge), 0.0)
     part = Spiked(
         Diagonal(np.broadcast_to(centre[:, None], values.shape)), vectors, moved - centre[:, None]
@@ -93,9 +99,9 @@ def bulk_centre(values: Array, edge: Array) -> Array:
     return np.maximum(centre, 0.0)
 
 
-def _plausible(centre: Array, level: Array, most: Array) -> Array:
-    """Centres ``(B,)`` at least as large as their noise and at most what the bound allows."""
-    return np.asarray(np.minimum(np.maximum(centre, level), most))
+def _plausible(centre: Array, least: Array, most: Array) -> Array:
+    """Centres ``(B,)`` at least as large as can be and at most what the bound allows."""
+    return np.asarray(np.minimum(np.maximum(centre, least), most))
 
 
 def _own_variances(part: Spiked, matrix: Array, level: Array) -> Spiked:
@@ -117,7 +123,7 @@ def _formed(part: Spiked) -> Array:
 
 
 def _largest_part(
-    matrix: Array, level: Array, factors: int, most: Array
+    matrix: Array, level: Array, factors: int, least: Array, most: Array
 ) -> tuple[SecondMoment, Array, Array]:
     """:func:`visible_part` from the largest eigenvalues alone, one run after the other."""
     runs, dim = matrix.shape[:2]
@@ -131,7 +137,7 @@ def _largest_part(
     for _ in range(3):
         visible = values - centre[:, None] > edge[:, None]
         rest = trace - np.where(visible, values, 0.0).sum(-1)
-        centre = _plausible(rest / np.maximum(dim - visible.sum(-1), 1), level, most)
+        centre = _plausible(rest / np.maximum(dim - visible.sum(-1), 1), least, most)
     above = _drawn_in(np.maximum(values - centre[:, None], 0.0), edge)
     whole = (above[:, -1] > 0.0)[:, None]  # all that was sought is there: little noise, keep all
     gain = np.where(whole, above + centre[:, None] - values, above)

@@ -26,20 +26,17 @@ from dpcore.models.kmeans import KMeansSettings
 from dpcore.models.kmeans import mathematics as kmeans
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.models.kmeans.parameters import KMeansParameters
-from dpcore.models.kmeans.reach import Reach, edges, reach
 from dpcore.models.shared.allocation import step_shares
-from dpcore.models.shared.group_means import count_and_sum_weights, within
-from dpcore.models.shared.moments import TINY, drawn_in, finite
+from dpcore.models.shared.group_means import within
+from dpcore.models.shared.location import View, located
+from dpcore.models.shared.moments import TINY
+from dpcore.models.shared.reach import Reach
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
 from dpcore.wall.data import PublicFrame
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import (
     TREE_DIM,
-    BallClusters,
     ClusterMoments,
-    InBalls,
-    NoisyClusters,
-    RowRadii,
 )
 
 Array = NDArray[np.float64]
@@ -47,7 +44,6 @@ Array = NDArray[np.float64]
 # Of mu^2: for distances from the middle of the bounds, the mean, distances from it, and cells from
 # which the start is worked out.
 SHARES = (0.02, 0.1, 0.03, 0.25)
-USUAL_NORM, USUAL_DISTANCE = 0.55, 0.35  # of rows nobody has seen, in public radii
 OFF_MIDDLE = 0.2  # of the mean square of a row, by the mean nobody has seen
 LEAST_LEFT = 0.1  # of a mean square distance, where noise in the mean explains more
 EXPLAINED = 0.4  # of the spread, by groups nobody has seen
@@ -140,50 +136,6 @@ class KMeansRecipe(Recipe):
         return KMeansParameters.from_units(batch, run, public)
 
 
-@dataclass(frozen=True)
-class _View:
-    """How the runs of a session see its rows: from a middle ``(B, d)``, clipped to a ball of radius
-    ``(B,)`` around it, both public or released, in unit coordinates."""
-
-    session: Session[Any]
-    middle: Array
-    radius: Array
-
-    def sums(self, what: str, places: Array, multiplier: Array) -> NoisyClusters:
-        """Counts and sums of the rows nearest to places ``(B, K, d)``, all from the middle."""
-        session, centres = self.session, places + self.middle[:, None]
-        components, dim = centres.shape[1:]
-        weights = count_and_sum_weights(dim, session.adjacency)
-        noise = Noise("gaussian", multiplier)
-        if session.private:
-            balls = InBalls(centres, self.middle, self.radius)
-            noisy = session.release(what, BallClusters(components, dim, *weights), balls, noise)
-            sums = self.radius[:, None, None] * noisy.sums
-            return replace(noisy, sums=sums, sums_sd=self.radius * noisy.sums_sd)
-        whole = ClusterMoments(components, dim, row_bound(session), *weights)
-        noisy = session.release(what, whole, centres, noise)
-        return replace(noisy, sums=noisy.sums - noisy.counts[..., None] * self.middle[:, None])
-
-    def noise(self, multiplier: Array) -> tuple[Array, Array]:
-        """Noise ``(B,)`` in a count, and the length of that in a sum, of such a release."""
-        session, dim = self.session, self.session.public.dim
-        shape = BallClusters(1, dim, *count_and_sum_weights(dim, session.adjacency))
-        scale = multiplier * shape.l2_sensitivity(session.adjacency) * session.rows_per_person
-        scale = scale if session.private else 0.0 * scale
-        length = math.sqrt(dim) * scale * shape.scale("sums") * self.radius
-        return scale * shape.scale("counts"), length
-
-    def radii(self, what: str, multiplier: Array) -> tuple[Array, Array]:
-        """Noisy counts ``(B, J + 1)`` of rows by their distance from the middle, and the noise."""
-        shape = RowRadii(self.session.public.dim, tuple(edges(row_bound(self.session))))
-        return self.session.release(what, shape, self.middle, Noise("gaussian", multiplier))
-
-    def clipped(self, distances: Reach, rows: Array, multiplier: Array) -> _View:
-        """The same, clipped where it is best for a mean of so many rows with such noise in it."""
-        unit = replace(self, radius=np.ones_like(self.radius))
-        return replace(self, radius=distances.radius(unit.noise(multiplier)[1] / rows))
-
-
 def _fit_proved(session: Session[Any], settings: KMeansSettings, factor: Array) -> Runs[Centres]:
     """Where the rows are, a start worked out from it, then Lloyd's steps, one joint release each.
 
@@ -214,13 +166,6 @@ def _fit_proved(session: Session[Any], settings: KMeansSettings, factor: Array) 
     return Runs(history[-1], tuple(history))
 
 
-def _counted(session: Session[Any], counts: Array) -> Array:
-    """How many rows ``(B,)``: public where a row is replaced, else what counts add up to."""
-    if session.rows is not None:
-        return np.full(session.runs, float(session.rows))
-    return np.asarray(np.maximum(finite(counts).sum(axis=1), 1.0))
-
-
 @dataclass(frozen=True)
 class _Look:
     """Where the rows are, as three releases say.
@@ -234,36 +179,23 @@ class _Look:
     mean: Array
     error: Array
     spread: Array
-    view: _View
+    view: View
     reach: Reach
 
 
 def _looked(session: Session[Any], norms: Array, first: Array, distances: Array) -> _Look:
-    """Distances from the middle of the bounds, the mean of rows clipped by them, and distances from
-    the mean; norms, first, distances ``(B,)``: multipliers of these releases' noise."""
-    dim, runs, whole = session.public.dim, session.runs, row_bound(session)
-    view = _View(session, np.zeros((runs, dim)), np.full(runs, whole))
-    counts, sd = view.radii("distances from the middle", norms)
-    rows = _counted(session, counts)
-    norms_of_rows = reach(counts, sd, rows, whole, USUAL_NORM)
-    inner = view.clipped(norms_of_rows, rows, first)
-    total = inner.sums("mean of all rows", np.zeros((runs, 1, dim)), first)
-    rows = _counted(session, total.counts)
-    noise = (total.sums_sd / rows) ** 2
-    mean = drawn_in(finite(total.sums[:, 0]) / rows[:, None], noise)
-    mean = within(mean, session.public.is_ball, whole)
-    error = _both(dim * noise, OFF_MIDDLE * norms_of_rows.square) / dim
-    around = replace(view, middle=mean)
-    counts, sd = around.radii("distances from the mean", distances)
-    near = reach(counts, sd, rows, whole, USUAL_DISTANCE)
-    square = np.maximum(near.square - dim * noise, LEAST_LEFT * near.square)
+    """The same from :func:`located`, by the same multipliers of its releases' noise ``(B,)``."""
+    at, dim = located(session, norms, first, distances), session.public.dim
+    square = np.maximum(at.distances.square - dim * at.noise, LEAST_LEFT * at.distances.square)
+    error = _both(dim * at.noise, OFF_MIDDLE * at.norms.square) / dim
     spread = np.sqrt(square / dim)
+    view = View.of(session)
     if dim <= TREE_DIM:  # boxes of rows are summed, which lie about the middle of the bounds
-        return _Look(rows, mean, error, spread, view, norms_of_rows)
-    return _Look(rows, mean, error, spread, around, near)
+        return _Look(at.rows, at.mean, error, spread, view, at.norms)
+    return _Look(at.rows, at.mean, error, spread, replace(view, middle=at.mean), at.distances)
 
 
-def _aimed(look: _Look, components: int, multiplier: Array) -> tuple[NDArray[np.bool_], _View]:
+def _aimed(look: _Look, components: int, multiplier: Array) -> tuple[NDArray[np.bool_], View]:
     """Runs ``(B,)`` that had better ask for the mean of all rows alone than for K groups, and how
     each sees the rows.
 

@@ -6,7 +6,6 @@ All of it reads released values only, so none of it costs privacy; all of it is 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,23 +18,6 @@ TINY = 1e-12
 LEAST_VARIANCE = 1e-6  # in a frame where all rows together have variance 1
 LARGEST = 1e100  # of a released number; beyond it squares may overflow
 THINNEST = 1e-12  # shortest over longest axis, squared; below it a shape has no inverse
-
-
-@dataclass(frozen=True)
-class AllRows:
-    """What a release says of all rows together, in public unit coordinates.
-
-    rows ``(B,)``: how many there are, as far as known. mean ``(B, d)`` and second_moment
-    ``(B, d, d)`` about the origin. sd ``(B,)``: of the noise in a diagonal entry of the second
-    moment (beside the diagonal it is ``sd / sqrt 2``); mean_sd ``(B,)``: in each coordinate of the
-    mean.
-    """
-
-    rows: Array
-    mean: Array
-    second_moment: Array
-    sd: Array
-    mean_sd: Array
 
 
 def finite(number: Array, most: float = LARGEST) -> Array:

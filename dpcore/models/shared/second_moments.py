@@ -1,18 +1,68 @@
-"""Matrices of second moments that are never formed where a thin product can take their place."""
+"""Second moments: what a release says of all rows, and matrices that are never formed where a thin
+product can take their place."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.models.shared.moments import TINY, finite
 from dpcore.models.shared.threads import thin_product
 
 Array = NDArray[np.float64]
 
 BLOCK_NUMBERS = 1 << 22  # numbers a product with rows may hold: 32 MiB
+
+
+@dataclass(frozen=True)
+class AllRows:
+    """What a release says of all rows together.
+
+    rows ``(B,)``: how many there are, as far as known. mean ``(B, d)`` and second_moment
+    ``(B, d, d)`` about the origin. sd ``(B,)``: of the noise in a diagonal entry of the second
+    moment (beside the diagonal it is ``sd / sqrt 2``); mean_sd ``(B,)``: in each coordinate of the
+    mean. radius: the most that a norm can be, ``(B,)`` or of all runs. usual ``(B,)``: variance of
+    a column that released distances let expect, where there are any.
+    """
+
+    rows: Array
+    mean: Array
+    second_moment: Array
+    sd: Array
+    mean_sd: Array
+    radius: Array | float = math.inf
+    usual: Array | None = None
+
+
+@dataclass(frozen=True)
+class Ball:
+    """Balls of the runs in unit coordinates, in which ``y = (u - middle) / radius``: middle
+    ``(B, d)``, radius ``(B,)``."""
+
+    middle: Array
+    radius: Array
+
+
+def sized(second_moment: Array, usual: Array, sd: Array) -> tuple[Array, Array]:
+    """Second moments ``(B, d, d)`` whose mean variance leaves a usual one ``(B,)`` by the share of
+    signal in it, and that mean variance ``(B,)``; sd ``(B,)``: noise in a diagonal entry."""
+    dim = second_moment.shape[-1]
+    step, out = np.arange(dim), second_moment.copy()
+    observed = finite(np.trace(second_moment, axis1=-2, axis2=-1)) / dim
+    off = (USUAL_OFF * usual) ** 2
+    moved = observed - usual
+    size = usual + off / np.maximum(off + sd**2 / dim, TINY * TINY) * moved
+    size = np.maximum(size, LEAST_USUAL * usual)
+    out[:, step, step] += (size - observed)[:, None]
+    return out, size
+
+
+USUAL_OFF = 0.5  # of a usual variance, by which the true one differs
+LEAST_USUAL = 0.1  # of it, that noise leaves at least
 
 
 class SecondMoment(Protocol):

@@ -21,8 +21,9 @@ class Frame:
     """``y = matrix (u - center)``, then clipped to ``|y| <= radius``.
 
     center ``(F, d)``, matrix ``(F, d, d)`` symmetric, inverse ``(F, d, d)``: F is 1 (one frame for
-    every run) or the number of runs. radius: public; infinite = no clipping (only without noise).
-    plain: the map changes nothing, and need not be applied.
+    every run) or the number of runs. Of a frame that only stretches they are ``(F, 1, 1)``.
+    radius: public; infinite = no clipping (only without noise). plain: the map changes nothing, and
+    need not be applied.
     """
 
     center: Array
@@ -36,6 +37,12 @@ class Frame:
         """The public unit coordinates themselves, with a ball of ``radius``."""
         eye = np.eye(dim)[None]
         return cls(np.zeros((1, dim)), eye, eye, radius, plain=True)
+
+    @classmethod
+    def balls(cls, middle: Array, radius: Array) -> Frame:
+        """The frame in which a ball of each run, ``(F, d)`` and ``(F,)``, is the unit ball."""
+        scale = radius[:, None, None]
+        return cls(middle, 1.0 / scale, scale, 1.0)
 
     @classmethod
     def whitening(cls, mean: Array, covariance: Array, radius: float) -> Frame:
@@ -55,7 +62,11 @@ class Frame:
         """Clipped coordinates ``(F, d, n)`` of rows ``(n, d)`` for the chosen frames."""
         if self.plain:
             return clip_to_ball(units.T[None], self.radius, axis=-2)
-        moved = self.matrix[runs] @ (units.T - self.center[runs, :, None])
+        moved = units.T - self.center[runs, :, None]
+        if self.matrix.shape[-1] < moved.shape[-2]:
+            moved *= self.matrix[runs]
+        else:
+            moved = self.matrix[runs] @ moved
         return clip_to_ball(moved, self.radius, axis=-2, out=moved)
 
     def means_back(self, means: Array) -> Array:
