@@ -13,7 +13,7 @@ from dpcore.errors import InputError
 
 
 def number(field: str, value: Any) -> float:
-    """Any number, which may be infinite or undefined."""
+    """Any number, which may be infinite or undefined. Raises InputError for anything else."""
     if value is None:
         raise InputError(field, "none was given", "give a number")
     if isinstance(value, bool):
@@ -27,7 +27,7 @@ def number(field: str, value: Any) -> float:
 
 
 def positive(field: str, value: Any, *, example: str = "1") -> float:
-    """A finite number above 0.
+    """A finite number above 0. Raises InputError for anything else.
 
     >>> positive("epsilon", 0.5)
     0.5
@@ -41,7 +41,7 @@ def positive(field: str, value: Any, *, example: str = "1") -> float:
 
 
 def probability(field: str, value: Any, *, example: str = "0.00001") -> float:
-    """A number strictly between 0 and 1."""
+    """A number strictly between 0 and 1. Raises InputError for anything else."""
     parsed = number(field, value)
     if not (0.0 < parsed < 1.0):
         raise InputError(
@@ -51,7 +51,7 @@ def probability(field: str, value: Any, *, example: str = "0.00001") -> float:
 
 
 def share_below_one(field: str, value: Any) -> float:
-    """A share of 0 or more and below 1.
+    """A share of 0 or more and below 1. Raises InputError for anything else.
 
     >>> share_below_one("missing_rate", 0)
     0.0
@@ -63,7 +63,7 @@ def share_below_one(field: str, value: Any) -> float:
 
 
 def nonnegative(field: str, value: Any) -> float:
-    """A finite number of 0 or more.
+    """A finite number of 0 or more. Raises InputError for anything else.
 
     >>> nonnegative("delta", "0")
     0.0
@@ -75,7 +75,7 @@ def nonnegative(field: str, value: Any) -> float:
 
 
 def whole(field: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
-    """A whole number in ``[least, most]``; numbers above 2^53 keep every digit.
+    """A whole number in ``[least, most]``, with every digit. Raises InputError otherwise.
 
     >>> whole("seed", "9007199254740993")
     9007199254740993
@@ -141,14 +141,14 @@ def choose(value: Any, allowed: Collection[str]) -> str:
 
 
 def one_of(field: str, value: Any, allowed: Collection[str]) -> str:
-    """One of the allowed words."""
+    """One of the allowed words. Raises InputError for any other."""
     if not isinstance(value, str) or value not in allowed:
         raise InputError(field, f"{value!r} is not known", choose(value, allowed))
     return str(value)
 
 
 def path_of(field: str, path: str | Path) -> Path:
-    """A path that a file can have."""
+    """A path that a file can have. Raises InputError for anything else."""
     if not isinstance(path, str | PathLike):
         raise InputError(field, "it is not a path", "give the path of one, as text")
     if "\0" in str(path):

@@ -656,7 +656,10 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # typ
         self.ledger = ledger
 
     def fit(self, X: ArrayLike, y: object = None) -> DPPCA:
-        """Fit to rows ``(n, d)`` of two columns or more; y is not read."""
+        """Fit to rows ``(n, d)`` of two columns or more; y is not read.
+
+        Raises InputError for more components than columns.
+        """
         rows = self._numbers(X)
         names = self._names(rows)
         if self.n_components is not None and whole("n_components", self.n_components) > len(names):
@@ -685,7 +688,10 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # typ
         return np.asarray((self._given(X) - self.mean_) @ self.components_.T)
 
     def inverse_transform(self, X: ArrayLike) -> Array:
-        """Rows ``(n, d)`` at places ``(n, k)``."""
+        """Rows ``(n, d)`` at places ``(n, k)``.
+
+        Raises InputError for another number of columns than components.
+        """
         check_is_fitted(self)
         places = check_array(X, dtype=np.float64)
         if places.shape[1] != len(self.components_):
@@ -753,7 +759,11 @@ class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
         self.ledger = ledger
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> DPLogisticRegression:
-        """Fit to rows ``(n, d)`` and their outcomes ``(n,)``."""
+        """Fit to rows ``(n, d)`` and their outcomes ``(n,)``.
+
+        Raises InputError for outcomes that are missing, too many or too few, or of more than two
+        classes.
+        """
         if y is None:
             raise InputError("y", "requires y to be passed, but the target y is None", "give it")
         import pandas as pd

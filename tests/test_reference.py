@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import inspect
 import re
+from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
 from typing import Any, get_origin
@@ -62,6 +64,27 @@ def test_a_public_name_says_what_it_takes_and_what_it_refuses(name: str) -> None
         assert unsaid(thing) == []
     if inspect.isfunction(thing) or "__post_init__" in vars(thing):
         assert re.search(r"\bRaises\b", text), f"{name} says nothing of errors"
+
+
+def _raising(body: list[ast.stmt], owner: str = "") -> Iterator[tuple[str, str]]:
+    """Public functions that raise an exception by name, each with its docstring."""
+    for node in body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from _raising(node.body, f"{owner}{node.name}.")
+        elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            raised = [part.exc for part in ast.walk(node) if isinstance(part, ast.Raise)]
+            if any(isinstance(exc, ast.Call) and isinstance(exc.func, ast.Name) for exc in raised):
+                yield owner + node.name, ast.get_docstring(node) or ""
+
+
+def test_a_public_function_that_raises_says_so() -> None:
+    silent = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in sorted((ROOT / "dpcore").rglob("*.py"))
+        for name, text in _raising(ast.parse(path.read_text(encoding="utf-8")).body)
+        if text and not re.search(r"[Rr]aises?\b|Error\b|NotCovered", text)  # none: inherited
+    ]
+    assert not silent, "\n".join(silent)
 
 
 def test_what_is_not_said_is_found() -> None:

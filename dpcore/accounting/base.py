@@ -51,19 +51,24 @@ class Accountant(Protocol):
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The word that scripts use."""
 
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """What a screen shows."""
 
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """``exact`` or ``upper bound``."""
 
     @property
-    def source(self) -> str: ...
+    def source(self) -> str:
+        """Author, year and theorem."""
 
     @property
-    def assumptions(self) -> tuple[str, ...]: ...
+    def assumptions(self) -> tuple[str, ...]:
+        """What the bound takes for granted, one sentence each."""
 
     def check(self, events: Events) -> None:
         """Raise NotCovered, naming another way, unless the method has a theorem for all events."""
@@ -149,7 +154,10 @@ def noise_of(event: Event) -> Real:
 
 
 def check_plain(events: Events, title: str) -> None:
-    """Refuse what the methods for whole-table releases have no theorem for."""
+    """Refuse what the methods for whole-table releases have no theorem for.
+
+    Raises NotCovered for them.
+    """
     for event in live(events):
         check_one_case(event, title)
         if event.sampling != "none":
@@ -180,7 +188,10 @@ def _covering(event: Event) -> str:
 
 
 def check_one_case(event: Event, title: str) -> None:
-    """Refuse disjoint parts that nobody has resolved into the parts one record can touch."""
+    """Refuse disjoint parts that nobody has resolved into the parts one record can touch.
+
+    Raises NotCovered for them.
+    """
     if event.parallel:
         raise NotCovered(
             "parallel",
@@ -190,7 +201,7 @@ def check_one_case(event: Event, title: str) -> None:
 
 
 def check_concentrated(events: Events, title: str) -> None:
-    """Refuse also black boxes with a delta: nothing bounds their moments."""
+    """Refuse also black boxes with a delta: nothing bounds their moments. Raises NotCovered."""
     check_plain(events, title)
     for event in live(events):
         if isinstance(event.mechanism, EpsilonDelta) and event.mechanism.delta > 0.0:

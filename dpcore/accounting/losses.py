@@ -82,7 +82,8 @@ def tradeoff(events: Events, false_alarms: Array) -> Array:
 
         misses >= max over epsilon of 1 - delta - e^epsilon a and e^-epsilon (1 - delta - a).
 
-    1 - a for no events (nothing but guessing), 0 for unprotected data.
+    1 - a for no events (nothing but guessing), 0 for unprotected data. Raises InputError for
+    shares of false alarms outside [0, 1].
 
     >>> from dpcore.privacy import Event, Gaussian
     >>> tradeoff([Event(Gaussian(1.0))], np.array([0.05])).round(4)

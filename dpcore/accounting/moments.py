@@ -93,7 +93,10 @@ class MomentsAccountant:
         return float(-np.log(delta) / self.highest(events))
 
     def check_reachable(self, epsilon: Real, delta: float, events: Events) -> None:
-        """Refuse a budget that no noise meets under the cap, naming the smallest one it does."""
+        """Refuse a budget that no noise meets under the cap, naming the smallest one it does.
+
+        Raises NotCovered.
+        """
         least = self.smallest_epsilon(delta, events)
         if np.any(np.asarray(epsilon) <= least):
             raise NotCovered(

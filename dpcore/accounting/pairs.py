@@ -107,7 +107,7 @@ def _sampled(epsilon: Array, rate: float) -> Array:
 
 
 def check_pairs(events: Events, title: str) -> None:
-    """Refuse what has no single pair of its own."""
+    """Refuse what has no single pair of its own. Raises NotCovered for it."""
     for event in live(events):
         check_one_case(event, title)
         if not isinstance(event.mechanism, Gaussian | Laplace | EpsilonDelta):
@@ -184,7 +184,10 @@ def _amount(event: Event) -> Array:
 
 
 def check_affordable(events: Events, delta: Real, *, slack_needed: bool) -> None:
-    """Refuse when the deltas of single releases use up ``delta``, naming what would fit."""
+    """Refuse when the deltas of single releases use up ``delta``, naming what would fit.
+
+    Raises SharesExceedDelta.
+    """
     smallest = float(np.min(np.asarray(delta)))
     spent = float(np.max(pairs_spent(events, smallest)))
     if spent < smallest or (spent <= smallest * (1.0 + _ROUNDING) and not slack_needed):

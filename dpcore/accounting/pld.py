@@ -94,7 +94,10 @@ class PLDAccountant:
         return self._each(_epsilon, events, delta)
 
     def factor(self, events: Events, epsilon: Real, delta: float) -> Real:
-        """The noise of a grid of budgets, each from its neighbours'; see :mod:`.solve`."""
+        """The noise of a grid of budgets, each from its neighbours'; see :mod:`.solve`.
+
+        Raises InputError where any amount of noise meets the budget.
+        """
         self.check(events)
         if all_gaussian(live(events)):
             return real(np.asarray(total_mu(live(events)) / mu_of(epsilon, delta)))

@@ -43,6 +43,7 @@ def delta_at(events: Events, epsilon: Real, accountant: str | Accountant = "exac
     """The smallest delta that the accountant proves for all events at ``epsilon``.
 
     epsilon: 0 or more, a number or an array. Disjoint parts cost what one record can touch.
+    Raises InputError for an epsilon below 0.
 
     >>> from dpcore.privacy import Event, Gaussian
     >>> round(delta_at([Event(Gaussian(1.0))], 1.0), 6)

@@ -106,7 +106,7 @@ def total_log_moment(events: Events, orders: Array) -> Array:
 
 
 def check_renyi(events: Events, title: str) -> None:
-    """Refuse, naming another way, every event without a curve in this file."""
+    """Refuse, naming another way, every event without a curve in this file. Raises NotCovered."""
     for event in live(events):
         check_one_case(event, title)
         if event.sampling == "without_replacement":

@@ -185,7 +185,10 @@ def _unsampled(events: Events) -> tuple[Event, ...]:
 
 
 def check_fixed_size(events: Events, title: str) -> None:
-    """Refuse, naming another way, what is not Gaussian noise on fixed-size samples or unsampled."""
+    """Refuse, naming another way, what is not Gaussian noise on fixed-size samples or unsampled.
+
+    Raises NotCovered.
+    """
     for event in live(events):
         check_one_case(event, title)
         if event.sampling == "none":

@@ -58,7 +58,10 @@ class FitAttack:
         return tuple(self.requests)
 
     def request(self, privacy: Privacy | None, mode: str) -> Privacy:
-        """As :class:`dpcore.auditing.audit.Auditable` says."""
+        """As :class:`dpcore.auditing.audit.Auditable` says.
+
+        Raises InputError for a mode that no paper prints and for a missing delta.
+        """
         if privacy is None:
             if mode not in self.requests:
                 raise InputError("mode", f"no paper prints a {self.model}", "choose proved")

@@ -46,7 +46,10 @@ class BareMechanism:
         return MODES if self.claimed else MODES[:1]
 
     def request(self, privacy: Privacy | None, mode: str) -> Privacy:
-        """As :class:`dpcore.auditing.audit.Auditable` says."""
+        """As :class:`dpcore.auditing.audit.Auditable` says.
+
+        Raises InputError for a mode without a printed formula and for half a budget.
+        """
         if privacy is None:
             privacy = replace(self.usual, mode=mode)
         if privacy.mode == "paper" and not self.claimed:
@@ -58,7 +61,10 @@ class BareMechanism:
     def clouds(
         self, privacy: Privacy, runs: int, seed: int, share: float, **options: Any
     ) -> Clouds:
-        """Sensitivity 1: 0 or 1, each so many times with noise."""
+        """Sensitivity 1: 0 or 1, each so many times with noise.
+
+        Raises InputError for any option.
+        """
         if options:
             raise InputError("options", "a bare mechanism has none", "leave them out")
         epsilon, delta = float(privacy.epsilon or 0.0), float(privacy.delta or 0.0)

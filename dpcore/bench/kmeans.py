@@ -148,7 +148,7 @@ class Iterations(Case):
         triple = seconds["ours"], seconds["every core"], seconds["one core"]
         return self.row(
             f"k-means {data}",
-            "fit without its steps, paid once" if self.once else "step",
+            "one-time cost of the fit" if self.once else "step",
             triple[:2],
             (_spread(rows, ours[None]), _spread(rows, theirs[None])),
             self.alone,

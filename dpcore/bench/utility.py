@@ -122,6 +122,7 @@ class Measured:
 
     @classmethod
     def of(cls, model: str, parts: int, train: Any, test: Any) -> Measured:
+        """With the exact fit and the simplest model of the train rows."""
         judge = yardstick(model)
         scorer = judge.scorer(train, None, most=None, held_out=test)
         converged = judge.converged(train, parts, {})

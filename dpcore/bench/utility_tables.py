@@ -36,6 +36,7 @@ class Bundled:
     name: str
 
     def read(self) -> PrivateTable | PrivateCorpus:
+        """The table or corpus."""
         from dpcore.datasets.corpora import find_corpus, is_corpus
         from dpcore.datasets.load import named, read_described
 
@@ -56,6 +57,7 @@ class Published:
     name: str
 
     def read(self) -> PrivateTable | PrivateCorpus:
+        """The table or corpus."""
         from dpcore.datasets.published import find_set, located
 
         published = find_set(self.name)
@@ -73,6 +75,7 @@ class Archive:
     array: str = ""
 
     def read(self) -> PrivateTable:
+        """The table."""
         from dpcore.datasets.load import read_frame
         from dpcore.datasets.published import located
 
@@ -88,6 +91,7 @@ class Peer:
     loader: str
 
     def read(self) -> PrivateTable:
+        """The table."""
         from sklearn import datasets
 
         content = getattr(datasets, self.loader)(return_X_y=True, **_UNSCALED.get(self.loader, {}))
@@ -117,6 +121,7 @@ class Simulated:
     freedom: float = math.inf
 
     def read(self) -> PrivateTable:
+        """The table."""
         limit = self.separation + 6.0
         return in_limits(self.rows_and_groups()[0], [(-limit, limit)] * self.columns)
 

@@ -15,6 +15,8 @@ def read_questions(path: Path) -> tuple[list[Any], bool]:
 
     A list of questions, an object with ``questions`` (in TOML ``[[questions]]``), or one question
     by itself, with its ``events``.
+
+    Raises InputError for a file that cannot be read or holds no question.
     """
     content = document("file", path)
     if isinstance(content, dict) and "questions" in content:

@@ -113,7 +113,7 @@ def _demand_no_id(schema: Schema) -> None:
         raise InputError(
             schema.person,
             "documents are not limited by an id column",
-            "ignore it, and state the most documents of one in rows_per_person",
+            "ignore it, and state the most documents of one person in rows_per_person",
         )
 
 

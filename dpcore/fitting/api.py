@@ -187,6 +187,9 @@ def fit_grid(
     grid and have whole numbers as noise; nothing of it can be repeated. demand: refuses a public
     number of rows, when nothing else is left to refuse. on_plan: called with the releases of the
     first budget, when nothing is left but to draw their noise.
+
+    Raises InputError for settings, rows or budgets that the model does not cover, as :func:`fit`
+    does.
     """
     if on_grid is not None and (seed is not None or len(draws) > 1):
         raise InputError("seed", "a release cannot be repeated", "leave the seed out")

@@ -32,13 +32,16 @@ class Sized(Protocol):
     """Settings that say how many rows a step draws, and how many steps there are."""
 
     @property
-    def minibatch(self) -> int | None: ...
+    def minibatch(self) -> int | None:
+        """Rows or documents per step, where their number is public."""
 
     @property
-    def rate(self) -> float | None: ...
+    def rate(self) -> float | None:
+        """The probability with which a row is in a step."""
 
     @property
-    def iterations(self) -> int | None: ...
+    def iterations(self) -> int | None:
+        """The number of steps."""
 
 
 @dataclass(frozen=True)

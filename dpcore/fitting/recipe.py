@@ -66,7 +66,8 @@ class Parameters(Protocol):
     """One fit's parameters in the data's own units."""
 
     @property
-    def columns(self) -> tuple[str, ...]: ...
+    def columns(self) -> tuple[str, ...]:
+        """Names of the fitted columns."""
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -207,7 +208,7 @@ def demand_replacement(requests: Sequence[Privacy]) -> None:
 
 
 def demand_persons(how: Recipe, settings: Any) -> None:
-    """Refuse, for a table with an id column, what is not proved of a person's several rows."""
+    """Raise InputError, for a table with an id column, where nothing is proved of several rows."""
     if not how.takes_persons(settings):
         kinds = {name: type(recipe(name)) for name in MODELS}
         proved = [name for name, kind in kinds.items() if "takes_persons" in vars(kind)]

@@ -53,6 +53,7 @@ class Counting:
 
     @property
     def name(self) -> str:
+        """The curve's name: combination of noise laws and composition method."""
         return f"{self.combination}, {WORDS[self.method]}"
 
 

@@ -64,6 +64,7 @@ class Case:
 
     @property
     def name(self) -> str:
+        """The panel's title."""
         return f"{self.rows:,} rows, {self.iterations} iterations, epsilon {self.epsilon:g}"
 
 

@@ -40,10 +40,12 @@ class Release(Way):
 
     @property
     def method(self) -> str:
+        """The mechanism that the curve shows."""
         return str(self.options["method"])
 
     @property
     def adjacency(self) -> str:
+        """What the curve's guarantee protects."""
         return str((self.privacy or {})["adjacency"])
 
 

@@ -141,7 +141,7 @@ def stored_result(name: str, folder: Path = STORED) -> Regenerated:
 
 
 def record_of(name: str, folder: Path = STORED) -> dict[str, Any]:
-    """The file of a kept reproduction."""
+    """The file of a kept reproduction. Raises InputError where there is none."""
     path = _file(name, folder)
     if not path.is_file():
         raise InputError(

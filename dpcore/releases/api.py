@@ -149,6 +149,8 @@ def rewrite(ledger: str | Path, number: int, out: str | Path) -> dict[str, Any]:
     """Write an earlier release's files again, from what its ledger holds; nothing is spent.
 
     out: as for :func:`release`, or the folder in which that very release was when its process died.
+
+    Raises InputError for a line that is no finished release.
     """
     book = BudgetLedger(ledger)
     output, state = book.output(number), book.state()

@@ -203,7 +203,10 @@ def verify(path: str | Path, ledger: str | Path | None = None) -> dict[str, Any]
 def read_verified(
     path: str | Path, ledger: str | Path | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A dossier's record, and what :func:`verify` says of it."""
+    """A dossier's record, and what :func:`verify` says of it.
+
+    Raises ReplayError where a check fails, InputError for no dossier.
+    """
     place = path_of("dossier", path)
     whole = place.is_dir()
     if whole:

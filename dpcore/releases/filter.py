@@ -34,10 +34,12 @@ class Filter(Protocol):
     """What releases cost and when they must end. A cost is a tuple of whole numbers of units."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The word that scripts use."""
 
     @property
-    def source(self) -> str: ...
+    def source(self) -> str:
+        """Authors and years of the theorems."""
 
     def budget(self, limit: Amount) -> tuple[int, ...]:
         """All that may ever be spent under a limit, rounded down."""
@@ -57,12 +59,15 @@ class Sums:
     source: str = "Dwork, Kenthapadi, McSherry, Mironov, Naor 2006; Rogers et al. 2016, section 3"
 
     def budget(self, limit: Amount) -> tuple[int, ...]:
+        """Epsilon and delta in units, rounded down."""
         return (floor(_typed(limit.epsilon) * PER_EPSILON), floor(_typed(limit.delta) * PER_DELTA))
 
     def cost(self, ledger: Ledger, stated: Amount) -> tuple[int, ...]:
+        """The stated epsilon and delta in units, rounded up."""
         return (ceil(_typed(stated.epsilon) * PER_EPSILON), ceil(_typed(stated.delta) * PER_DELTA))
 
     def amount(self, units: tuple[int, ...], limit: Amount) -> Amount:
+        """The units as an epsilon and a delta."""
         return Amount(units[0] / PER_EPSILON, units[1] / PER_DELTA)
 
 
@@ -79,13 +84,19 @@ class Concentrated:
     )
 
     def budget(self, limit: Amount) -> tuple[int, ...]:
+        """Rho in units, rounded down."""
         rho = _exact(float(tight_rho(limit.epsilon, limit.delta)))
         return (floor(rho * (1 - SOLVED) * PER_RHO),)
 
     def cost(self, ledger: Ledger, stated: Amount) -> tuple[int, ...]:
+        """The rho of the ledger's entries in units, rounded up.
+
+        Raises InputError for a release that zCDP has no cost for.
+        """
         return (ceil(sum((_rho(entry) for entry in ledger.events), Fraction(0)) * PER_RHO),)
 
     def amount(self, units: tuple[int, ...], limit: Amount) -> Amount:
+        """The epsilon of so much rho at the limit's delta."""
         if units[0] == 0:
             return Amount(0.0, 0.0)
         return Amount(float(tight_epsilon(units[0] / PER_RHO, limit.delta)), limit.delta)

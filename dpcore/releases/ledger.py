@@ -77,10 +77,12 @@ class Terms:
 
     @property
     def adjacency(self) -> str:
+        """The neighbouring relation of every release."""
         return self.who.adjacency
 
     @property
     def unit(self) -> str:
+        """Whom the ledger protects."""
         return self.who.unit
 
 
@@ -121,10 +123,12 @@ class State:
 
     @property
     def fingerprint(self) -> str:
+        """Name of the ledger and hash of its last line."""
         return f"{self.terms.name}-{len(self.lines)}-{self.lines[-1].hash[:16]}"
 
     @property
     def spent_amount(self) -> Amount:
+        """What was spent, as an epsilon and a delta."""
         return self._filter.amount(self.spent, self.terms.limit)
 
     @property
@@ -233,6 +237,8 @@ class BudgetLedger:
 
         A hash shows what was changed by accident or in part. Whoever may write the file can write
         all of it anew: then dossiers that were handed out no longer find their lines.
+
+        Raises TamperedError for an output that is missing or does not match its line.
         """
         with closing(self._connect()) as database:
             state = _state(database)
@@ -245,7 +251,10 @@ class BudgetLedger:
         return state
 
     def output(self, number: int) -> dict[str, Any]:
-        """What left in line ``number``, as it was written down."""
+        """What left in line ``number``, as it was written down.
+
+        Raises InputError for a line that is no release, TamperedError for a changed ledger.
+        """
         state = self.demand_intact()
         line = next((line for line in state.releases if line.number == number), None)
         if line is None:

@@ -268,7 +268,10 @@ class OpenedRelease:
         return np.where(outside[:, None], drawn, filled)
 
     def cells(self, rows: Rows) -> Array:
-        """The same as they stand there, before fills and limits; NaN where a cell is missing."""
+        """The same as they stand there, before fills and limits; NaN where a cell is missing.
+
+        Raises InputError for rows without the columns, or in another notation.
+        """
         import pandas as pd
 
         if not isinstance(rows, pd.DataFrame):
@@ -494,7 +497,7 @@ class OpenedTexts(OpenedRelease):
         return self.cells(rows)
 
     def cells(self, rows: Any) -> NDArray[Any]:
-        """The same."""
+        """The same. Raises InputError for anything but texts."""
         import pandas as pd
 
         (name,) = self.schema.features

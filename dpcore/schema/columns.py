@@ -303,7 +303,7 @@ def demand_bounds(column: Column) -> None:
 
 
 def finite(field: str, value: Any) -> float:
-    """A finite number; text and truth values are none."""
+    """A finite number; text and truth values are none. Raises InputError for anything else."""
     number = math.nan
     if not isinstance(value, bool | str):
         try:

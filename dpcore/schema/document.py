@@ -41,7 +41,10 @@ def read(path: Path) -> str:
 
 
 def parsed(text: str, name: str) -> dict[str, Any]:
-    """What the text of a schema file says, as the arguments of a schema."""
+    """What the text of a schema file says, as the arguments of a schema.
+
+    Raises InputError for text that is not TOML or not a schema.
+    """
     try:
         if len(text) > LARGEST_FILE or _most_dots(text) > 5000:
             raise ValueError  # a key of many parts takes tomllib the square of their number
@@ -160,6 +163,7 @@ def _said(value: Any) -> bool:
 
 
 def toml_value(value: Any) -> str:
+    """A value as TOML writes it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -178,5 +182,6 @@ def _toml_text(text: str) -> str:
 
 
 def toml_key(name: str) -> str:
+    """A key as TOML writes it, quoted where it must be."""
     bare = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
     return name if bare else _toml_text(name)

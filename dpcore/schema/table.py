@@ -198,7 +198,7 @@ class Schema:
         return tuple(column for column in self.columns if column.role == "feature")
 
     def column(self, name: str) -> Column:
-        """The column of this name."""
+        """The column of this name. Raises InputError where there is none."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -292,7 +292,7 @@ class Schema:
         unit: str = "person",
         rows_per_person: int = 1,
     ) -> Schema:
-        """Number columns from ``{name: (lower, upper)}`` or ``{name: (lower, upper, unit)}``."""
+        """Number columns from ``{name: (lower, upper)}``; a unit may follow. Raises InputError."""
         if not isinstance(bounds, Mapping):
             raise InputError("bounds", "it is not a dict", 'give one such as {"age": (0, 110)}')
         columns = []
@@ -315,6 +315,8 @@ class Schema:
         rows_per_person: int = 1,
     ) -> Schema:
         """Number columns inside one public ball; ``center=None`` is the origin.
+
+        Raises InputError for a single text as columns.
 
         >>> Schema.ball_of(["x", "y"], None, 2).numeric_columns()[0].upper
         2.0

@@ -123,10 +123,12 @@ class Session(Generic[S]):
 
     @property
     def private(self) -> bool:
+        """Whether its releases have noise."""
         return self._noise is not None
 
     @property
     def runs(self) -> int:
+        """How many fits it serves at once: B."""
         return len(self._draws)
 
     @property

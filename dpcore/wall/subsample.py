@@ -108,7 +108,8 @@ class Minibatches:
 
 
 def check_sample(session: Session[Any], sample: Sample) -> None:
-    """Refuse, before rows are touched, a sample whose price nobody knows."""
+    """Refuse, before rows are touched, a sample whose cost is not proved: InputError for
+    persons with several rows, WallError for a sampling method without a theorem."""
     if not session.private or sample.sampling == "none":
         return
     if session.rows_per_person > 1 or session.limited:

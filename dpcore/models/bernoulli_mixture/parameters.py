@@ -47,6 +47,7 @@ class BernoulliParameters:
         return Groups(self.weights[None], 2.0 * self.chances[None] - 1.0)
 
     def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
         return {
             "columns": list(self.columns),
             "weights": self.weights.tolist(),
@@ -69,4 +70,5 @@ class BernoulliParameters:
 
 
 def result_table(record: dict[str, Any]) -> Table:
+    """One line a group: its share, and the chance of a yes in each column."""
     return group_lines(record, "chances", "{:.1%}".format, "the chance of a yes in each column")

@@ -37,6 +37,7 @@ class Covariances:
 
     @property
     def runs(self) -> int:
+        """How many: B."""
         return int(self.mean.shape[0])
 
 

@@ -76,6 +76,7 @@ class CovarianceParameters:
         return principal(self.covariance)[1]
 
     def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
         arrays = {name: getattr(self, name).tolist() for name in ARRAYS}
         return {"columns": list(self.columns), **arrays}
 

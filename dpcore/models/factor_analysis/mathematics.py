@@ -69,14 +69,17 @@ class Factors:
 
     @property
     def runs(self) -> int:
+        """How many: B."""
         return int(self.mean.shape[0])
 
     @property
     def dim(self) -> int:
+        """Columns: d."""
         return int(self.mean.shape[1])
 
     @property
     def factors(self) -> int:
+        """Factors: k."""
         return int(self.loadings.shape[2])
 
     def covariance(self) -> Array:

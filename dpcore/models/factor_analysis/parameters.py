@@ -49,6 +49,7 @@ class FactorParameters:
         )
 
     def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
         return {
             "columns": list(self.columns),
             "mean": self.mean.tolist(),

@@ -55,7 +55,10 @@ class FactorRecipe(Recipe):
     def published(
         self, requests: Sequence[Privacy], settings: FactorSettings, delta_each: float | None
     ) -> PublishedBudget:
-        """One Gaussian release with z = sqrt(2 ln(1.25 / delta)) / epsilon (Dwork, Roth 2014)."""
+        """One Gaussian release with z = sqrt(2 ln(1.25 / delta)) / epsilon (Dwork, Roth 2014).
+
+        Raises InputError for a composition method other than linear.
+        """
         demand_replacement(requests)
         multiplier, used = np.empty(len(requests)), delta_each
         for i, request in enumerate(requests):

@@ -45,14 +45,17 @@ class Mixture:
 
     @property
     def runs(self) -> int:
+        """How many: B."""
         return int(self.weights.shape[0])
 
     @property
     def components(self) -> int:
+        """Groups: K."""
         return int(self.weights.shape[1])
 
     @property
     def dim(self) -> int:
+        """Columns: d."""
         return int(self.means.shape[2])
 
 

@@ -48,6 +48,7 @@ class MixtureParameters:
         return Mixture(self.weights[None], means[None], covariances[None])
 
     def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
         return {
             "columns": list(self.columns),
             "weights": self.weights.tolist(),

@@ -212,7 +212,10 @@ class GradientSettings(Settings):
 
     @classmethod
     def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:
-        """As :class:`Settings` says; components are not asked for: there is one beta."""
+        """As :class:`Settings` says; components are not asked for: there is one beta.
+
+        Raises InputError for choices that exclude each other.
+        """
         together = dict(chosen)
         if together.get("trust", "central") == "local":
             together["split"] = _one_message(mode, together)
@@ -240,6 +243,7 @@ class GradientSettings(Settings):
 
     @property
     def public_tau(self) -> float:
+        """The public bound on the mean square of a gradient coordinate, as given or by default."""
         return default_tau(self.sigma) if self.tau is None else self.tau
 
     def radius(self, dim: int) -> float:

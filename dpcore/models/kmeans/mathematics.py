@@ -36,10 +36,12 @@ class Centres:
 
     @property
     def runs(self) -> int:
+        """How many: B."""
         return int(self.centres.shape[0])
 
     @property
     def dim(self) -> int:
+        """Columns: d."""
         return int(self.centres.shape[2])
 
 
@@ -220,6 +222,7 @@ class Search:
 
     @property
     def components(self) -> int:
+        """Centres: K."""
         return int(self.places.shape[1])
 
     def targets(self) -> Array:

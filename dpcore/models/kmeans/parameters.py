@@ -42,6 +42,7 @@ class KMeansParameters:
         return Centres(units[None], self.shares[None])
 
     def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
         return {
             "columns": list(self.columns),
             "centers": self.centers.tolist(),
@@ -57,6 +58,7 @@ class KMeansParameters:
 
 
 def result_table(record: dict[str, Any]) -> Table:
+    """One line a centre: the share of the rows nearest to it, and its coordinates."""
     parameters, titles = record["parameters"], column_titles(record)
     if len(titles) > FEW_COLUMNS:
         return far_columns("centre", record, parameters["centers"], parameters["shares"])

@@ -67,7 +67,10 @@ class KMeansRecipe(Recipe):
     def published(
         self, requests: Sequence[Privacy], settings: KMeansSettings, delta_each: float | None
     ) -> PublishedBudget:
-        """One Laplace release a step, each with epsilon_i: linear, or zCDP (section 7)."""
+        """One Laplace release a step, each with epsilon_i: linear, or zCDP (section 7).
+
+        Raises InputError for another composition method.
+        """
         if settings.algorithm == "paper":
             demand_replacement(requests)
         steps = settings.iterations

@@ -60,7 +60,10 @@ class ReleaseRecipe(Recipe):
     def published(
         self, requests: Sequence[Privacy], settings: ReleaseSettings, delta_each: float | None
     ) -> PublishedBudget:
-        """One release with the whole of epsilon and delta, which the paper divides itself."""
+        """One release with the whole of epsilon and delta, which the paper divides itself.
+
+        Raises InputError for noise without a budget and for another adjacency.
+        """
         if any(p.epsilon is None or p.delta is None for p in requests):
             raise InputError(
                 "noise_multiplier", "the paper derives its noise from a budget", "give an epsilon"

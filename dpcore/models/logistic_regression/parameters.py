@@ -92,7 +92,7 @@ class LogisticParameters:
         }
 
     def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
-        """Refused: nothing was released about how rows are spread."""
+        """Refused: nothing was released about how rows are spread. Always raises InputError."""
         raise InputError(
             "sample",
             "a regression predicts the outcome and does not describe the rows",

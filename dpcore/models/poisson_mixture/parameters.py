@@ -44,6 +44,7 @@ class PoissonParameters:
         return Groups(self.weights[None], (self.rates[None] - public.center) / public.half_range)
 
     def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
         return {
             "columns": list(self.columns),
             "weights": self.weights.tolist(),
@@ -66,4 +67,5 @@ class PoissonParameters:
 
 
 def result_table(record: dict[str, Any]) -> Table:
+    """One line a group: its share, and the mean count in each column."""
     return group_lines(record, "rates", "{:.4g}".format, "the mean count in each column")

@@ -84,11 +84,13 @@ class Dense:
     matrices: Array
 
     def times(self, thin: Array) -> Array:
+        """The product with ``(B, d, m)``: ``(B, d, m)``."""
         if len(self.matrices) == len(thin) == 1:
             return thin_product(self.matrices[0], thin[0])[None]
         return np.asarray(self.matrices @ thin)
 
     def diagonal(self) -> Array:
+        """``(B, d)``."""
         return np.asarray(np.diagonal(self.matrices, axis1=-2, axis2=-1))
 
 
@@ -99,6 +101,7 @@ class Gram:
     rows: Array
 
     def times(self, thin: Array) -> Array:
+        """The product with ``(B, d, m)``: ``(B, d, m)``."""
         out = np.empty_like(thin)
         step = max(1, BLOCK_NUMBERS // max(1, len(self.rows) * thin.shape[2]))
         for first in range(0, len(thin), step):
@@ -111,6 +114,7 @@ class Gram:
         return out
 
     def diagonal(self) -> Array:
+        """``(1, d)``."""
         return np.asarray(np.mean(self.rows * self.rows, axis=0)[None])
 
 
@@ -126,10 +130,12 @@ class Spiked:
     gain: Array
 
     def times(self, thin: Array) -> Array:
+        """The product with ``(B, d, m)``: ``(B, d, m)``."""
         inner = self.gain[..., None] * (transposed(self.vectors) @ thin)
         return np.asarray(self.base.times(thin) + self.vectors @ inner)
 
     def diagonal(self) -> Array:
+        """``(B, d)``."""
         moved = np.einsum("bij,bj,bij->bi", self.vectors, self.gain, self.vectors)
         return np.asarray(self.base.diagonal() + moved)
 
@@ -141,9 +147,11 @@ class Diagonal:
     entries: Array
 
     def times(self, thin: Array) -> Array:
+        """The product with ``(B, d, m)``: ``(B, d, m)``."""
         return np.asarray(self.entries[..., None] * thin)
 
     def diagonal(self) -> Array:
+        """``(B, d)``."""
         return self.entries
 
 
@@ -154,9 +162,11 @@ class Shared:
     matrix: Array
 
     def times(self, thin: Array) -> Array:
+        """The product with ``(B, d, m)``: ``(B, d, m)``."""
         return np.asarray(self.matrix @ thin)
 
     def diagonal(self) -> Array:
+        """``(1, d)``."""
         return np.asarray(np.diagonal(self.matrix)[None])
 
 

@@ -27,12 +27,15 @@ class Network(Protocol):
     """What fits: bounds of each pixel, and the chance of each to be on, given pictures."""
 
     @property
-    def lower(self) -> Array: ...
+    def lower(self) -> Array:
+        """Lower limits ``(d,)`` of the pixels."""
 
     @property
-    def upper(self) -> Array: ...
+    def upper(self) -> Array:
+        """Upper limits ``(d,)`` of the pixels."""
 
-    def given_back(self, rows: Array) -> Array: ...
+    def given_back(self, rows: Array) -> Array:
+        """The chance ``(n, d)`` of each pixel to be on, given pictures ``(n, d)``."""
 
 
 def draw(subject: Subject) -> Drawing:

@@ -44,6 +44,8 @@ class OnWorkers:
 
         The scheduler has forgotten all it was asked when this ends: a part it still knew in the
         next pass would keep what is left of its tries, and run out of them.
+
+        Raises InputError where a worker refuses its part.
         """
         dask, distributed = import_module("dask"), import_module("distributed")
         ask = dask.delayed(partial(_answer, task), pure=False, traverse=False)

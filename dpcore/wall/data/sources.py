@@ -57,7 +57,7 @@ class Opening:
         self, table: Sealed, things: str, singular: str, *, moving: bool = False
     ) -> None:
         """Refuse to release a part that was chosen by places, where places move (``moving``: under
-        any adjacency)."""
+        any adjacency). Raises InputError."""
         lasting = self.noise is not None and not self.noise.rehearsal
         if lasting and (moving or self.adjacency == "add_remove") and table.is_part:
             raise InputError(
