@@ -78,15 +78,15 @@ class FactorSettings(Settings):
     ball: Literal["released", "limits"] = option(
         "released",
         word("released", "limits"),
-        "for proved mode: ball to which rows are clipped, as released distances show it (released) "
-        "or that of the public limits (limits) [released]",
+        "for proved mode: ball to which rows are clipped, from released distances (released) or "
+        "from the public limits (limits) [released]",
         flag="ball",
         metavar="B",
         dial=Dial(
             "Ball to which rows are clipped",
-            "Released distances cost 8% of the budget, and the ball they show is usually smaller: "
-            "noise grows with the square of its radius.",
-            choices={"released": "as released distances show", "limits": "of the public limits"},
+            "Released distances cost 8% of the budget, and the ball that they determine is "
+            "usually smaller: noise grows with the square of its radius.",
+            choices={"released": "from released distances", "limits": "from the public limits"},
             methods=("recommended",),
         ),
     )
