@@ -100,7 +100,7 @@ def write_site(
         entries.append(Entry(file, site_lessons.PATH_TITLE, site_lessons.PATH_ABOUT))
         tell("the lessons' answers")
         file = f"{site_lessons.NAME}.html"
-        _write(folder / file, site_lessons.lessons_html())
+        _write(folder / file, site_lessons.lessons_html(base))
         entries.append(Entry(file, LESSONS_TITLE, site_lessons.ABOUT))
     if base:
         tell("the exercise sheets")

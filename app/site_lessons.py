@@ -24,13 +24,16 @@ MOVED = ("epsilon", "k", "hide")  # what a page keeps behind the # of its addres
 Choices = Scenario | Composition
 
 
-def lessons_html() -> str:
-    """The page: every answer is worked out, and folded away until it is asked for."""
+def lessons_html(base: str = "") -> str:
+    """The page: every answer is worked out, and folded away until it is asked for.
+
+    base: address of an explorer, to which links to Attack then lead.
+    """
     parts = [
         brand_html(PROVENANCE["none"]),
         f'<div class="dp-head"><h1 class="dp-title">{TITLE}</h1>'
         f'<p class="dp-lead">{LEAD} <a href="{PATH}.html">The path</a> comes before.</p></div>',
-        *(_lesson(number, lesson) for number, lesson in enumerate(LESSONS, start=1)),
+        *(_lesson(number, lesson, base) for number, lesson in enumerate(LESSONS, start=1)),
     ]
     return document(TITLE, "\n".join(parts))
 
@@ -79,9 +82,9 @@ def _page(lesson: Lesson, query: Mapping[str, str]) -> tuple[str, Choices, str] 
     return f"lesson-{lesson.name}-answer", chosen, ""  # it opens where the answer is
 
 
-def _lesson(number: int, lesson: Lesson) -> str:
+def _lesson(number: int, lesson: Lesson, base: str) -> str:
     look, see = (
-        f"<p>{_link(lesson, query, label)}</p>" if lesson.page else ""
+        f"<p>{_link(lesson, query, label, base)}</p>" if lesson.page else ""
         for query, label in ((lesson.look, "Look first"), (lesson.query, "See it"))
     )
     return (
@@ -93,8 +96,11 @@ def _lesson(number: int, lesson: Lesson) -> str:
     )
 
 
-def _link(lesson: Lesson, query: Mapping[str, str], label: str) -> str:
+def _link(lesson: Lesson, query: Mapping[str, str], label: str, base: str) -> str:
     page = _page(lesson, query)
+    if page is None and base:
+        address = f"{base.rstrip('/')}/{lesson.state(query)}"
+        return f'<a href="{escape(address)}">{label}</a>, in the explorer'
     if page is None:
         command = f'dpcore explore "{lesson.state(query)}"'
         return f"{label}, in the explorer: <code>{escape(command, quote=False)}</code>"

@@ -171,6 +171,11 @@ def test_a_lesson_hides_where_to_look_and_folds_its_answer_away(
     ]
     assert "lesson-compose.html#k=1&hide=k,says,curve,more" in links
     assert "attack?epsilon=1&amp;hide=says,hits,ruler" in text
+    based = site_lessons.lessons_html("http://host:8501/dp/")
+    away = [one["href"] for one in Parts(based).of("a") if "host" in one["href"]]
+    assert away[0] == "http://host:8501/dp/attack?epsilon=1&hide=says,hits,ruler"
+    assert len(away) == 2
+    assert 'dpcore explore "' not in based
     assert len(Parts(text).of("details")) == 2 * len(LESSONS)  # a hint and an answer each
     assert "<p><b>hide</b> &lt; 1</p>" in text
 

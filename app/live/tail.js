@@ -4,7 +4,7 @@
 
 import { drag, put, set, setVisible, svg } from "./dom.js";
 import { clamp, colour, inPowers } from "./format.js";
-import { nearest } from "./readout.js";
+import { hover, nearest } from "./readout.js";
 import { bandPath } from "./shapes.js";
 import { slice, xyAt } from "./steps.js";
 
@@ -79,6 +79,7 @@ export const tail = {
       down.stopPropagation(); // the card would pan
       down.preventDefault();
       grip.focus({ preventScroll: true });
+      hover(card, null); // its own label says what is under the hand
       drag(grip, down, (event) => {
         const [u] = card.unit(event);
         const { x0, x1 } = card.frame;

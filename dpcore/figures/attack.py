@@ -70,7 +70,7 @@ def _curve(attack: Attack) -> Panel:
     return Panel(
         id="hits",
         title="Hits against false alarms",
-        subtitle="the thin line is blind guessing; band: 95% confidence",
+        subtitle="thin line: blind guessing; band: 95% confidence",
         alt=tuple(
             f"At epsilon {show(epsilon)}, with 5% false alarms: "
             + (f"the attacker hits {hit:.0%}; " if np.isfinite(hit) else f"{PLAYING}; ")
