@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -15,7 +16,7 @@ from support import ROOT, every
 
 import dpcore as dp
 from dpcore.datasets import load
-from dpcore.fitting.intervals import Intervals
+from dpcore.fitting.intervals import QUICK, Intervals, _Simulated
 from dpcore.fitting.result import Fit
 from dpcore.models.declaration import declarations
 from dpcore.wall import custodian
@@ -128,6 +129,15 @@ def test_it_covers_what_the_fit_finds_without_noise() -> None:
 )
 def test_a_sentence_says_what_can_be_told_apart(model: str, epsilon: float, sentence: str) -> None:
     assert fitted(model, epsilon).told_apart == sentence
+
+
+def test_parts_that_lie_apart_and_explain_nothing_do_not_contradict_themselves() -> None:
+    simulated = _Simulated(fitted("gmm", 4.0), None, None, *QUICK)
+    simulated.uncertainty = replace(simulated.uncertainty, explained=lambda *seen: 0.0)
+    assert simulated.sentence() == (
+        "At this noise all three groups can be told apart. They lie apart, but given the noise, "
+        "these groups explain no more than one group does."
+    )
 
 
 @every("epsilon", [0.005, 2.0])

@@ -305,7 +305,8 @@ class _Simulated:
             moved[self.uncertainty.places],
         )
         if places.ndim == 2 and len(places) > 1:
-            return self._of_parts(places, moved_places) + self._no_better(moved)
+            sentence = self._of_parts(places, moved_places)
+            return sentence + self._no_better(moved, differ="can be told apart." in sentence)
         reach = self.uncertainty.widen * np.quantile(np.abs(moved_places), APART, axis=0).ravel()
         columns = [column.name for column in self.schema.numeric_columns()]
         if self.uncertainty.from_zero:
@@ -330,12 +331,13 @@ class _Simulated:
         sentence = _of_parts(left, parts, apart, some=True)
         return f"{sentence} Nothing can be said about {_listed(lost)}."
 
-    def _no_better(self, moved: Arrays) -> str:
+    def _no_better(self, moved: Arrays, *, differ: bool) -> str:
         explained = self.uncertainty.explained
         if explained is None or explained(self.released, moved, self.scale) > 0.0:
             return ""
         parts = self.model.parts
-        return f" Given the noise, these {parts} explain no more than one {self.model.part} does."
+        begins = "They lie apart, but given the noise" if differ else "Given the noise"
+        return f" {begins}, these {parts} explain no more than one {self.model.part} does."
 
     def _names(self) -> list[str]:
         classes = getattr(self.fit.parameters, "classes", None)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dpcore.checks import one_of, positive, whole
 from dpcore.errors import InputError
 from dpcore.schema.cells import category_meant
-from dpcore.schema.forms import DATE_FORMATS, DAYS, ISO, days_of, symbols
+from dpcore.schema.forms import DATE_FORMATS, DAYS, ISO, day_of, days_of, symbols
 
 if TYPE_CHECKING:
     import numpy as np
@@ -117,13 +117,18 @@ class Column:
         if not self.lower < self.upper:
             raise InputError(
                 self._field(),
-                f"lower = {self.lower:g} is not below upper = {self.upper:g}",
+                f"lower = {self._limit(self.lower)} is not below upper = {self._limit(self.upper)}",
                 "give the smaller bound as lower and the larger as upper",
             )
         if not math.isfinite(self.upper - self.lower) or not math.isfinite(self.upper + self.lower):
             raise InputError(
                 self._field(), "the bounds are too large to compute with", "give nearer bounds"
             )
+
+    def _limit(self, value: float) -> str:
+        """A limit as people wrote it: of a date column, the day."""
+        day = day_of(value) if self.type == "date" else None
+        return f"{value:g}" if day is None else day.isoformat()
 
     def _check_categories(self) -> None:
         if self.categories and self.type not in ("category", "binary"):
