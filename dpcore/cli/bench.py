@@ -300,10 +300,10 @@ _QUALITY = {
     "gmm": "mean log-likelihood of a row",
     "kmeans": "mean squared distance of a row to its centre, less is better; private: the median",
     "fa": "mean log-likelihood of a row, each side by its own code",
-    "release": "least trace of a covariance; of releases the median divergence from the exact "
-    "classes; of the design its seconds; less is better",
-    "topics": "perplexity of unseen documents by our formula (E step alone: of the same documents "
-    "at the mixes found), less is better",
+    "release": "covariances: the trace; releases: the median divergence from the exact classes; "
+    "design: seconds; less is better",
+    "topics": "perplexity of unseen documents by our formula (E step alone: of the same "
+    "documents, with the fitted mixes), less is better",
     "privacy": "mean log-likelihood of a row or word; for k-means the share of the spread that the "
     "centres explain",
     "loading": "share of the first cells read as the nearest float",

@@ -202,7 +202,7 @@ def _by_general_software(rows: Array) -> tuple[Array, float, Indices]:
         best = np.linalg.inv(inverse.value)
         np.linalg.cholesky(best)
     except (cvxpy.SolverError, np.linalg.LinAlgError, TypeError):
-        raise InputError("solver", "cvxpy found no answer", "choose exact") from None
+        raise InputError("solver", "cvxpy found no solution", "choose exact") from None
     best *= float(np.einsum("nd,de,ne->n", rows, inverse.value, rows).max())
     dual = np.maximum(np.asarray(covers.dual_value, dtype=float), 0.0)
     support = np.flatnonzero(dual > 1e-9 * dual.max())
