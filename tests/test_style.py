@@ -35,6 +35,17 @@ def test_the_tools_have_nothing_to_say(name: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_no_mark_of_a_merge_is_left() -> None:
+    marked = [
+        str(path.relative_to(ROOT))
+        for folder in ("app", "dpcore", "notebooks", "tests")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".md", ".py", ".js", ".ipynb", ".toml")
+        if re.search(r"<{7} |>{7} ", path.read_text(encoding="utf-8"))
+    ]
+    assert not marked
+
+
 def _quoted() -> Iterator[tuple[str, str]]:
     """Every string of the tests but their docstrings, and where it stands."""
     for path in sorted((ROOT / "tests").rglob("*.py")):
