@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from app import compute
 from app.explore_scene import walked_panels
 from app.live import live
-from app.result_store import Data, ResultStore
+from app.result_store import Data, ResultStore, in_background
 from app.scenario import Scenario, sane
 from app.state import change
 from app.tables import badge
@@ -31,6 +31,16 @@ OPENED = "step_by_step"  # key of the button that opens it
 AS_PUBLISHED = ", as published"
 SHARED = "All steps share one budget: more steps learn more, but each has more noise."
 FEWER = "Click a step to stop there: fewer steps share the same ε, and each has less noise."
+EACH = "What each step spends"
+EACH_HELP = (
+    "A bar for each step: noise over sensitivity, the share that is clipped, the step's own ε, ε "
+    "so far by every composition method, and the utility so far."
+)
+UNKNOWN = (
+    "This fit has no steps that can be told apart: it reads the rows once, or its steps read "
+    "samples, which take minutes to compose one by one."
+)
+FEW = 5  # draws of the noise of which a step's utility is the median
 PRINTED = "Methods as published use the noise for which their paper states this ε."
 
 
@@ -52,9 +62,15 @@ class Walks:
 
 def walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
     """The steps of every method of the model that takes steps, at the scenario's budget."""
-    key = ("steps", data.key, replace(scenario, show="", x=0, y=1, hide="", pins=""))
+    key = ("steps", *_key(scenario, data))
     answer: Walks = store.answers.get(key, lambda: _walks(scenario, data, store))
     return answer
+
+
+def _key(scenario: Scenario, data: Data) -> tuple[object, ...]:
+    """What the steps depend on."""
+    view = replace(scenario, show="", x=0, y=1, hide="", pins="", dial="epsilon", third="")
+    return data.key, view
 
 
 def _walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
@@ -110,15 +126,7 @@ def scene_of(result: Walks, scenario: Scenario, data: Data, store: ResultStore) 
     strip: Panel | None = None
     first = next(iter(result.walked.values()))
     if result.spent is not None and len(result.spent.so_far) == len(first):
-        strip = spending_strip(
-            result.spent,
-            sign * np.median(first, axis=1),
-            method=scenario.titles((scenario.count_by,))[scenario.count_by],
-            clipped=f"{references.clipped_share:.0%} of {data.schema.thing}s clipped",
-            worth=metric.worth,
-            pick="stop" if scenario.steps else "",
-            titles=scenario.titles(scenario.curves()),
-        )
+        strip = _strip(result.spent, first, scenario, data, store)
     return steps_scene(
         {title: sign * utilities for title, utilities in result.walked.items()},
         sign * result.plain,
@@ -132,6 +140,64 @@ def scene_of(result: Walks, scenario: Scenario, data: Data, store: ResultStore) 
         if result.fits
         else (),
     )
+
+
+def _strip(
+    spent: Spending, utility: Array, scenario: Scenario, data: Data, store: ResultStore
+) -> Panel:
+    """What each step spends. utility ``(T, D)``: after each step, as a study has it."""
+    references = compute.references_of(scenario.setting(data.secret), data, store)
+    metric = metric_of(scenario.model, scenario.setting().metric)
+    return spending_strip(
+        spent,
+        (-1.0 if metric.falls else 1.0) * np.median(utility, axis=1),
+        method=scenario.titles((scenario.count_by,))[scenario.count_by],
+        clipped=f"{references.clipped_share:.0%} of {data.schema.thing}s clipped",
+        worth=metric.worth,
+        pick="stop" if scenario.steps else "",
+        titles=scenario.titles(scenario.curves()),
+    )
+
+
+def strip_of(scenario: Scenario, data: Data, store: ResultStore) -> Scene | str | None:
+    """What each step of the scenario's fit spends, as a picture, or why there is none; ``None``:
+    it is not there yet, and is worked out behind the page."""
+    key = ("strip", *_key(scenario, data))
+
+    def make() -> Scene | str:
+        setting, draws = scenario.setting(data.secret), range(min(FEW, compute.draws_of(scenario)))
+        spent = _spent(scenario, data)
+        if spent is None:
+            return UNKNOWN
+        try:
+            utility = walk(data.table, setting, scenario.epsilon, draws, data.held_out)
+        except InputError as error:
+            return str(error)
+        if len(utility) != len(spent.so_far):
+            return UNKNOWN
+        return Scene((1.0,), ("",), (_strip(spent, utility, scenario, data, store),))
+
+    if store.answers.peek(key) is None:
+        in_background(store, key, lambda: store.answers.get(key, make))
+    answer: Scene | str | None = store.answers.peek(key)
+    return answer
+
+
+def below_the_curve(scenario: Scenario, data: Data, store: ResultStore) -> bool:
+    """The strip of the steps under the main curve, once somebody asks; whether it is all there."""
+    if not st.toggle(EACH, key="each_step", help=EACH_HELP):
+        return True
+    strip = strip_of(scenario, data, store)
+    if strip is None or isinstance(strip, str):
+        st.caption(strip or "Working out every step…")
+        return strip is not None
+    picked = live({"each_step_taken": strip}, key="strip").picked
+    if picked is not None:
+        change(iterations=picked["item"] + 1)
+        st.rerun()
+    if scenario.steps:
+        st.caption(FEWER)
+    return True
 
 
 def slide_steps(count: int) -> None:

@@ -12,7 +12,7 @@ import pytest
 import wording
 
 import dpcore as dp
-from app import compute
+from app import compute, steps
 from app.result_store import ResultStore
 from app.scenario import Scenario, opening, sane
 from app.steps import AS_PUBLISHED, scene_of, walks
@@ -214,3 +214,24 @@ def test_the_strip_says_what_each_step_spends_and_is_worth() -> None:
     assert columns.pick == "stop"
     assert scene.panels[-1].alt == " ".join(columns.names)
     assert scene_figure(scene).data
+
+
+def test_the_strip_under_the_curve_is_the_one_of_the_dialog_and_comes_behind_the_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scenario, store = replace(opening("two_clouds"), iterations=3), ResultStore()
+    data = data_of(scenario)
+    assert data is not None
+    monkeypatch.setattr("app.steps.in_background", lambda *job: None)
+    assert steps.strip_of(scenario, data, store) is None
+    monkeypatch.setattr("app.steps.in_background", lambda *job: job[-1]())
+    strip = steps.strip_of(scenario, data, store)
+    assert isinstance(strip, Scene)
+    (columns,) = (layer for layer in strip.panels[0].layers if isinstance(layer, Columns))
+    np.testing.assert_allclose(columns.values, strip_of(scenario)[1].values)
+    assert columns.pick == "stop"
+    assert steps.strip_of(replace(scenario, x=1, y=0), data, ResultStore()) is not None
+    once = Scenario(data="iris", model="covariance", components=1)
+    table = data_of(once)
+    assert table is not None
+    assert steps.strip_of(once, table, ResultStore()) == steps.UNKNOWN

@@ -92,6 +92,7 @@ def page() -> None:
     if moved.ring is not None:
         change(clip=round(float(np.clip(moved.ring["factor"], 0.1, 1.0)), 2), dial="clip")
         st.rerun()
+    each_step = True
     if "curve" not in scenario.hide.split(","):
         worth = metric_of(scenario.model, scenario.setting().metric).worth
         fewer = data.every is not None or scenario.beside == "fitted_rows"
@@ -99,6 +100,7 @@ def page() -> None:
         st.caption(judged_on(scenario, data))
         if "covariance" in scenario.declared.settings.options():
             st.caption(WIDER)
+        each_step = steps.below_the_curve(scenario, data, store_of(data))
     ends = intervals.result(scenario, data, store_of(data))
     if note := intervals.sentence(ends) or "".join(scene.live_text.get(NOTE, ())[:1]):
         st.caption(note)
@@ -114,6 +116,10 @@ def page() -> None:
     if ends is None and intervals.suits(scenario):
         intervals.ask(scenario, data, store_of(data))
         look_again(lambda: intervals.result(scenario, data, store_of(data)) is not None, every=0.3)
+        return
+    if not each_step:
+        store = store_of(data)
+        look_again(lambda: steps.strip_of(scenario, data, store) is not None, every=0.3)
         return
     if (waited := pins.coming(scenario)) is not None:
         look_again(lambda: pins.coming(scenario) != waited, every=0.3)

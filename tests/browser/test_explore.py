@@ -460,7 +460,14 @@ def test_on_a_projector_buttons_keep_their_whole_names(new_page: Any, server: An
     page = new_page(width=1024, height=768)
     page.goto(server(None))
     wait_until_complete(page)
-    for name in ("New noise", "Remove one person", "Step by step", "More settings", "Take it"):
+    names = (
+        "New noise",
+        "Remove one person",
+        "Step by step",
+        "More settings",
+        wording.TAKE_WITH_YOU,
+    )
+    for name in names:
         label = page.get_by_role("button", name=name).locator("p").first
         assert label.evaluate("one => one.scrollWidth <= one.clientWidth + 1"), name
 
