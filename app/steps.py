@@ -31,8 +31,8 @@ OPENED = "step_by_step"  # key of the button that opens it
 AS_PUBLISHED = ", as published"
 SHARED = "All steps share one budget: more steps learn more, but each has more noise."
 FEWER = "Click a step to stop there: fewer steps share the same ε, and each has less noise."
-EACH = "What each step spends"
-EACH_HELP = (
+STRIP = "What each step spends"
+STRIP_HELP = (
     "A bar for each step: noise over sensitivity, the share that is clipped, the step's own ε, ε "
     "so far by every composition method, and the utility so far."
 )
@@ -185,7 +185,7 @@ def strip_of(scenario: Scenario, data: Data, store: ResultStore) -> Scene | str 
 
 def below_the_curve(scenario: Scenario, data: Data, store: ResultStore) -> bool:
     """The strip of the steps under the main curve, once somebody asks; whether it is all there."""
-    if not st.toggle(EACH, key="each_step", help=EACH_HELP):
+    if not st.toggle(STRIP, key="each_step", help=STRIP_HELP):
         return True
     strip = strip_of(scenario, data, store)
     if strip is None or isinstance(strip, str):

@@ -145,9 +145,12 @@ export const heatmap = {
     return (step) => {
       const { tiles, key } = tilesOf(layer, card.frame, card.widest(layer.rows));
       const texts = textsAt(layer.notes, step);
+      const apart = (card.frame.x1 - tiles[0].x) / layer.across - 5; // what a word may take
+      const small = { style: `font-size: ${12 * clamp(apart / card.widest(texts), 0.6, 1)}px` };
       tiles.forEach(({ x, y, width, height }, i) => {
         set(boxes[i], { x, y, width, height });
         put(notes[i], x + width / 2, y + height + 14, "middle").textContent = texts[i];
+        set(notes[i], small);
       });
       const [{ x, y, height }] = tiles;
       names.forEach((node, i) =>
