@@ -195,7 +195,7 @@ def test_what_is_not_the_published_set_is_one_sentence_and_nothing_is_kept(
         (["add", "adult", tmp_path / "empty"], "adult.data is not there"),
         (["add", "lifesci", tmp_path / "other.npz"], "holds no array 'X'"),
         (["add", "swiss_smart_meter", table], "only one form"),
-        (["add", "olivetti_faces", faces], "not the published checksum"),
+        (["add", "olivetti_faces", faces], "not have the published checksum"),
         (["add", "lifesci", tmp_path / "absent"], "no such file"),
         (["add", "lifescience", table], "choose"),
         (["add", "lifesci"], "dpcore data add NAME FILE"),
