@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from support import every, examples
 
 from dpcore.wall.data.clipping import clip_to_ball
+from dpcore.wall.kernels import nearest_centres
 from dpcore.wall.kernels import nearest_centres as nearest
 from dpcore.wall.kernels.bounded_sums import Rows
 from dpcore.wall.kernels.nearest_centres import (
@@ -315,6 +316,24 @@ def test_sums_in_balls_are_those_of_the_rows_drawn_in(dim: int, count: int) -> N
             np.testing.assert_array_equal(found[run, :, 0], member.sum(axis=1))
             expected = member @ seen / radius[run]
             np.testing.assert_allclose(found[run, :, 1:], expected, atol=2.0**-GRID_BITS * count)
+
+
+def test_rows_kept_in_balls_are_those_of_the_balls_that_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Bit for bit what rows that keep nothing give, whatever was asked before."""
+    rng, dim = np.random.default_rng(3), TREE_DIM + 2
+    rows, centres = rng.uniform(-1, 1, (700, dim)), rng.uniform(-1, 1, (2, 4, dim))
+    balls = [(rng.uniform(-1, 1, (2, dim)), rng.uniform(0.2, 2.0, 2)) for _ in range(2)]
+    balls.append((balls[0][0], balls[1][1]))
+    one = Rows(rows, math.sqrt(dim))
+    kept = [sums_in_balls(one, centres, *ball) for ball in (*balls, *balls)]
+    assert one.drawn_in is not None
+    monkeypatch.setattr(nearest_centres, "KEPT_NUMBERS", 0)
+    for found, ball in zip(kept, (*balls, *balls), strict=True):
+        anew = Rows(rows, math.sqrt(dim))
+        np.testing.assert_array_equal(found, sums_in_balls(anew, centres, *ball))
+        assert anew.drawn_in is None
 
 
 @pytest.mark.parametrize("dim", [1, 3, 9])

@@ -35,7 +35,7 @@ from dpcore.wall.kernels.threads import in_order
 
 if TYPE_CHECKING:
     from dpcore.wall.data.clipping_frame import Frame
-    from dpcore.wall.kernels.nearest_centres import NearestRows
+    from dpcore.wall.kernels.nearest_centres import DrawnIn, NearestRows
     from dpcore.wall.statistics.cluster_moments import MixtureSums
     from dpcore.wall.statistics.mixture_moments import MixtureMoments
     from dpcore.wall.statistics.second_moments import SecondMoments
@@ -242,6 +242,7 @@ class Rows:
     once: bool = False
     nearest: NearestRows | None = field(default=None, init=False)
     balls: dict[float, NearestRows] = field(default_factory=dict, init=False)  # by their radius
+    drawn_in: DrawnIn | None = field(default=None, init=False)
     _views: list[_View] = field(default_factory=list)
 
     def view(self, frame: Frame, shape: Weighted, *, even: bool = False) -> _View:

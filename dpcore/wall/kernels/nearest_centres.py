@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import TypeAlias
 
 import numpy as np
@@ -42,6 +43,7 @@ LEAF = 8  # rows of the smallest box
 ARITY = 8  # boxes of a larger one
 TOP = 512  # at most so many largest boxes
 BLOCK_NUMBERS = 1 << 18  # numbers that a block of scores may hold
+KEPT_NUMBERS = 1 << 23  # coordinates of rows in balls that are kept for the next step: 64 MiB
 TOGETHER = 160  # centres of so many runs walk the tree together
 GUARD = 16.0  # times the rounding in a score; 4 would do
 
@@ -262,6 +264,22 @@ def nearest_sums(rows: Rows, centres: Array) -> Array:
     return rows.nearest.sums(centres)
 
 
+@dataclass(frozen=True, repr=False)
+class DrawnIn:
+    """Rows ``(B, d, n)`` as the runs see them in balls of their own, for the steps of one fit.
+
+    middle ``(B, d)``, radius ``(B,)``: of the balls.
+    """
+
+    middle: Array
+    radius: Array
+    rows: Array
+
+    def is_of(self, middle: Array, radius: Array) -> bool:
+        """Whether these are the balls, to the last bit."""
+        return np.array_equal(self.middle, middle) and np.array_equal(self.radius, radius)
+
+
 def sums_in_balls(rows: Rows, centres: Array, middle: Array, radius: Array) -> Array:
     """Counts and sums ``(B, K, 1 + d)`` of rows as each run sees them: ``y / r``.
 
@@ -277,12 +295,28 @@ def sums_in_balls(rows: Rows, centres: Array, middle: Array, radius: Array) -> A
     scaled = (centres - middle[:, None]) / radius[:, None, None]
     out = np.zeros((runs, components, 1 + dim))
 
+    def clipped(run: int, piece: slice) -> Array:
+        away = rows.units[piece].T - middle[run][:, None]
+        return _in_ball(away, float(radius[run]))
+
+    again = components > 1 and not rows.once and runs * rows.units.size <= KEPT_NUMBERS
+    if again and not (rows.drawn_in is not None and rows.drawn_in.is_of(middle, radius)):
+        inside = np.empty((runs, dim, len(rows.units)))
+        parts = list(product(range(runs), shares))
+
+        def keep(index: int, part: Array) -> None:
+            inside[parts[index][0], :, parts[index][1]] = part
+
+        in_order(lambda index: clipped(*parts[index]), keep, len(parts))
+        rows.drawn_in = DrawnIn(middle, radius, inside)
+    ready = rows.drawn_in if again else None
+
     def work(index: int) -> Array:
-        run, piece = divmod(index, len(shares))
-        away = rows.units[shares[piece]].T - middle[run][:, None]
-        inside = _in_ball(away, float(radius[run]))
-        owner = _nearest_by_products(inside, _Rivals.of(scaled[run : run + 1], 1.0))
-        return _sums_by_owner(inside, owner, components)
+        run, share = divmod(index, len(shares))
+        piece = shares[share]
+        part = clipped(run, piece) if ready is None else ready.rows[run, :, piece]
+        owner = _nearest_by_products(part, _Rivals.of(scaled[run : run + 1], 1.0))
+        return _sums_by_owner(part, owner, components)
 
     def add(index: int, part: Array) -> None:
         out[index // len(shares)] += part
