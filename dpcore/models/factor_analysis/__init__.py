@@ -136,7 +136,7 @@ MODEL = Model(
             falls=True,
         ),
     ),
-    worlds=(World(common=0.8), World(0.8, 0.5, 0.7), World(0.5, 0.3, 0.4)),
+    worlds=(World(common=0.8), World(0.8, 0.5, 0.7), World(0.01, 0.3, 0.4)),
     decides="how much of their variance the columns share, and how much of its limits each column "
     "fills",
     audits={"fa": "attack:FA"},
