@@ -36,6 +36,7 @@ def test_shares_and_prices_move_with_the_hand_and_stay(page: Any, server: Any) -
 
 
 GRID = ".st-key-plan_table [data-testid=data-grid-canvas]"
+RANGED = "!document.body.innerText.includes('still being simulated')"  # else it is drawn anew
 NAME, MODEL, AT_LEAST, EPSILON, LOCKED = 1, 2, 5, 6, 7  # columns of the table of wishes
 
 
@@ -45,6 +46,7 @@ def go_to(page: Any, line: int, column: int) -> None:
     grid = page.locator(GRID).first
     target = page.locator(f"#glide-cell-{column}-{line}[aria-selected=true]")
     for _ in range(20):
+        page.wait_for_function(RANGED, timeout=180_000)
         wait_until_idle(page)
         grid.evaluate("grid => grid.scrollIntoView({block: 'center'})")
         page.wait_for_timeout(100)  # scrolled to, it is drawn in the next frame
@@ -89,6 +91,7 @@ def says(page: Any, words: str) -> str:
     return str(page.locator('[data-live="plan"]').inner_text())
 
 
+@pytest.mark.alone
 @pytest.mark.full
 def test_wishes_locks_and_what_ifs_change_the_plan_on_the_page(page: Any, server: Any) -> None:
     """A share asked for, one that cannot be, a lock, one release more, and the plan as files."""
