@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import combinations
@@ -232,12 +233,26 @@ def composed(page: Any, _: Path) -> Iterator[str]:
     yield "all methods"
 
 
+def unfold(page: Any, name: str) -> Any:
+    """The first entry of a list that is open; one that a page closed as it was drawn anew is opened
+    again."""
+    from playwright.sync_api import TimeoutError
+
+    first = page.get_by_role("option").first
+    for _ in range(10):
+        if first.is_visible():
+            break
+        page.get_by_role("combobox", name=name).click()
+        with suppress(TimeoutError):
+            first.wait_for(timeout=4_000)
+    return first
+
+
 def attacked(page: Any, _: Path) -> Iterator[str]:
-    exhibits = page.get_by_role("combobox", name="Exhibit")
-    exhibits.click()
+    wait_until_still(page)
+    unfold(page, "Exhibit")
     yield "the list of exhibits"
-    exhibits.press("ArrowDown")  # opens the list again where the running attack has closed it
-    page.get_by_role("option").first.click()
+    unfold(page, "Exhibit").click()
     page.get_by_text("dpcore audit").wait_for(timeout=30_000)
     yield "an exhibit"
 
@@ -263,7 +278,7 @@ def learned(page: Any, _: Path) -> Iterator[str]:
 
 def handed_in(page: Any, _: Path) -> Iterator[str]:
     hand = page.locator("[data-testid=stFileUploader] input[type=file]").first
-    hand.set_input_files({"name": "t.csv", "mimeType": "text/csv", "buffer": b"a;b\n1;2\n"})
+    hand.set_input_files({"name": "t.csv", "mimeType": "text/csv", "buffer": b"a,b\n1,2,3\n"})
     page.get_by_test_id("stAlertContentError").wait_for()
     yield "a refused file"
     hand.set_input_files({"name": "t.csv", "mimeType": "text/csv", "buffer": b"a,b\n1,2\n3,4\n"})
