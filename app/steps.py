@@ -185,13 +185,13 @@ def strip_of(scenario: Scenario, data: Data, store: ResultStore) -> Scene | str 
 
 def below_the_curve(scenario: Scenario, data: Data, store: ResultStore) -> bool:
     """The strip of the steps under the main curve, once somebody asks; whether it is all there."""
-    if not st.toggle(STRIP, key="each_step", help=STRIP_HELP):
+    if not st.toggle(STRIP, key="strip_shown", help=STRIP_HELP):
         return True
     strip = strip_of(scenario, data, store)
     if strip is None or isinstance(strip, str):
         st.caption(strip or "Working out every step…")
         return strip is not None
-    picked = live({"each_step_taken": strip}, key="strip").picked
+    picked = live({"strip": strip}, key="strip").picked
     if picked is not None:
         change(iterations=picked["item"] + 1)
         st.rerun()
