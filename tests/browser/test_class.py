@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import wording
@@ -113,16 +114,16 @@ def test_the_screen_follows_the_guesses_of_a_class(
     new_page: Callable[..., Any], server: Callable[..., str]
 ) -> None:
     screen, student = new_page(), new_page(390, 844)
-    url = server(None)
-    screen.goto(f"{url}/learn?class=stats-7&screen=1")
+    url, code = server(None), f"stats-{uuid4().hex[:8]}"  # a second run finds no guess of the first
+    screen.goto(f"{url}/learn?class={code}&screen=1")
     screen.get_by_role("button", name="Show answer and guesses").first.click(timeout=60_000)
     screen.get_by_text("No guess under this code yet.").wait_for(timeout=60_000)
-    student.goto(f"{url}/learn?class=stats-7")
+    student.goto(f"{url}/learn?class={code}")
     student.get_by_role("button", name=wording.MY_GUESS).first.click(timeout=60_000)
     for page in (student, screen):
         page.get_by_role("img", name="Dot plot of guesses by option, 1 in all").wait_for(
-            timeout=30_000
+            timeout=60_000
         )
     assert screen.locator(".dp-own").count() == 0
     assert student.locator(".dp-own").count() == 1
-    screen.get_by_text("question 1: 1").wait_for(timeout=30_000)
+    screen.get_by_text("question 1: 1").wait_for(timeout=60_000)
