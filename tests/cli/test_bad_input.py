@@ -686,7 +686,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "figure, nearly",
         lambda tmp: ["reproduce", "VIPS-fig-8"],
         "name",
-        "choose vips-figure-8, vips-figure-6 or vips-figure-5 (the nearest of 35)",
+        "choose vips-figure-8, vips-figure-6 or vips-figure-5 (the nearest of 36)",
     ),
     (
         "no figure at all",
