@@ -6,6 +6,7 @@ import contextlib
 import copy
 import io
 import json
+import math
 import random
 import re
 import sys
@@ -34,7 +35,8 @@ from dpcore.releases.beside import content_of
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger
 from dpcore.wall import noise
-from dpcore.wall.grid import grid_for, on_grid
+from dpcore.wall.data.clipping import clip_to_ball
+from dpcore.wall.grid import ROUNDING_UNIT, grid_for, on_grid
 from dpcore.wall.table import PrivateTable
 
 DELTA = 1e-5
@@ -112,6 +114,19 @@ def test_neighbouring_sums_on_a_grid_are_as_near_as_it_says() -> None:
         )
         worst = max(worst, float(np.linalg.norm(apart)) / grid.sensitivity)
     assert 0.9 < worst <= 1.0
+
+
+def test_a_wide_row_that_rounding_leaves_outside_its_ball_is_allowed_for() -> None:
+    """One entry of 1 and many whose squares are lost beside it."""
+    width = 100_000
+    row = np.full((1, width), 2.0**-27)
+    row[0, ::97] = 1.0
+    radius = float(np.sqrt(np.einsum("nd,nd->n", row, row)[0]))
+    (inside,) = clip_to_ball(row, radius)
+    outside = math.sqrt(math.fsum(inside**2)) / radius
+    assert outside > 1.0 + 16 * ROUNDING_UNIT
+    grid = grid_for(0.1, 1.0, 0.0, 1, width)
+    assert grid.sensitivity - grid.step * width**0.5 > outside**2
 
 
 def test_too_much_noise_for_one_grid_is_refused() -> None:

@@ -48,10 +48,13 @@ def grid_for(
     *Proof.* A sum of n products, in any order, with at most 16 roundings besides, is off by at most
     ``(n + 16) u / (1 - (n + 16) u)`` times the sum of their sizes, u = 2^-53 (Higham 2002, section
     3.1); over all coordinates the sizes come to a norm of at most ``n * row_bound``. Two sums may
-    both be off. Rounding to steps g moves each of p coordinates by at most g/2, so two sums by at
-    most ``g sqrt p``. A row's contribution is the same bits in both tables: where a row is replaced
-    no other changes its place, nor a block its size. Where one is added, or moves to another class,
-    others do move, and what is made of each comes from blocks of one size that end with empty rows
+    both be off. A row is clipped by a norm of at most p numbers, which rounding makes too small by
+    at most p + 16 units, all terms being positive; a contribution is of degree at most 2 in the
+    row, so it and the sensitivity are larger by at most 4 (p + 16) u. Rounding to steps g moves
+    each of p coordinates by at most g/2, so two sums by at most ``g sqrt p``. A row's contribution
+    is the same bits in both tables: where a row is replaced no other changes its place, nor a block
+    its size. Where one is added, or moves to another class, others do move, and what is made of
+    each comes from blocks of one size that end with empty rows
     (:mod:`dpcore.wall.kernels.row_blocks`), or from no product of matrices at all; of documents,
     from sums within each (:class:`dpcore.wall.statistics.topic_words.TopicWords`). Taken as given
     is that a product treats the rows of a block alike but for the last few; the dossier names this,
@@ -69,7 +72,8 @@ def grid_for(
     """
     terms = (rows + 16) * ROUNDING_UNIT
     error = terms / (1.0 - terms) * rows * row_bound
-    apart = sensitivity + 2.0 * error
+    drawn_in = 4.0 * (coordinates + 16) * ROUNDING_UNIT  # by a norm that was computed too small
+    apart = sensitivity * (1.0 + drawn_in) + 2.0 * error
     share = noise_multiplier * math.sqrt(coordinates) / SCALE
     if not share < FINEST:
         raise InputError(

@@ -19,6 +19,8 @@ from commands import (
     written,
 )
 
+from dpcore.registry import PAPERS
+
 Bad = Callable[[Path], Sequence[object]]
 ROWS = f"{SECRET},1\n2,3\n4,2\n"
 
@@ -686,7 +688,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "figure, nearly",
         lambda tmp: ["reproduce", "VIPS-fig-8"],
         "name",
-        "choose vips-figure-8, vips-figure-6 or vips-figure-5 (the nearest of 36)",
+        f"choose vips-figure-8, vips-figure-6 or vips-figure-5 (the nearest of {len(PAPERS)})",
     ),
     (
         "no figure at all",
