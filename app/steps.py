@@ -31,6 +31,7 @@ OPENED = "step_by_step"  # key of the button that opens it
 AS_PUBLISHED = ", as published"
 SHARED = "All steps share one budget: more steps learn more, but each has more noise."
 FEWER = "Click a step to stop there: fewer steps share the same ε, and each has less noise."
+SHOWN = "strip_shown"  # whether the strip of the steps stands under the curve
 STRIP = "What each step spends"
 STRIP_HELP = (
     "A bar for each step: noise over sensitivity, the share that is clipped, the step's own ε, ε "
@@ -185,7 +186,13 @@ def strip_of(scenario: Scenario, data: Data, store: ResultStore) -> Scene | str 
 
 def below_the_curve(scenario: Scenario, data: Data, store: ResultStore) -> bool:
     """The strip of the steps under the main curve, once somebody asks; whether it is all there."""
-    if not st.toggle(STRIP, key="strip_shown", help=STRIP_HELP):
+    shown = bool(st.session_state.get(SHOWN))
+    st.button(
+        f"Hide {STRIP[0].lower()}{STRIP[1:]}" if shown else STRIP,
+        help=STRIP_HELP,
+        on_click=lambda: st.session_state.update({SHOWN: not shown}),
+    )
+    if not shown:
         return True
     strip = strip_of(scenario, data, store)
     if strip is None or isinstance(strip, str):
