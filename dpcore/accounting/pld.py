@@ -242,9 +242,13 @@ def _upper_end(releases: tuple[Event, ...], delta: float) -> tuple[int, float, i
 
 @lru_cache(maxsize=4096)
 def _smallest(releases: tuple[Event, ...], delta: float) -> float:
-    """The lower end, of the direction that decides the upper one, from its step on."""
+    """The lower end, from the upper one's step on: of the direction that decides that, or of both
+    where the ends stay apart."""
     level, high, direction = _upper_end(releases, delta)
-    return _raised(releases, delta, level, high, direction)
+    low = _raised(releases, delta, level, high, direction)
+    if direction is not None and high - low > max(_CLOSE * high, _LEAST):
+        low = max(low, _raised(releases, delta, level, high, None))
+    return low
 
 
 def _delta(events: Events, epsilon: float) -> float:
