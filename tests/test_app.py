@@ -246,6 +246,8 @@ def recipe_link(method: str, count_by: str) -> dict[str, str]:
     model = MODELS_OF_METHODS[method]
     data = {"gmm-release": {"data": "five_parties"}, "logistic": {"data": "who_comes_back"}}
     data["lda"] = {"data": "few_bars", "iterations": "1"}
+    if method == "r1smg":  # for three columns or more
+        data["gmm-release"] = {"data": "iris"}
     choices = {**data.get(model, SMALL), "model": model, "method": method}
     return {**choices, "count_by": count_by, "epsilon": "8"}
 
@@ -269,6 +271,12 @@ def counts(method: str, count_by: str) -> None:
     found = asked(**recipe_link(method, count_by))
     assert found.count_by == count_by
     promises_what_it_says(method, now_in(drawn(found), "guarantee"))
+
+
+def test_gradient_em_in_the_local_model_has_its_picture(no_background: None) -> None:
+    """Its reference without clipping is that of a curator."""
+    found = asked(model="mixture-regression", method="local", data="two_lines", epsilon="8")
+    assert now_in(drawn(found), "guarantee")
 
 
 @pytest.mark.full

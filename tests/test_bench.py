@@ -215,7 +215,7 @@ def test_lloyds_steps_are_the_peers_and_the_private_peer_is_named_where_it_is_ab
         (why,) = row["left_out"]
         assert why.startswith("diffprivlib needs its own environment")
     assert step["per"] == "step"
-    assert "once" in once["per"]
+    assert "one-time" in once["per"]
     monkeypatch.setattr(bench, "run", lambda *_: [step, once])
     assert main(["bench", "kmeans"]) == 0
     text = capsys.readouterr().out

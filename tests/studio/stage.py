@@ -199,10 +199,15 @@ def thumb(key: str) -> str:
 
 
 def grasp(page: Any, key: str = "epsilon_step") -> tuple[float, float, float, float]:
-    """Put the mouse down on the thumb: its centre, then left end and width of the track."""
+    """Put the mouse down on the thumb: its centre, then left end and width of the track.
+
+    A thumb that the bar on top may cover is scrolled down first.
+    """
     x, y = page.locator(thumb(key)).first.evaluate(
-        "n => { const b = (n.closest('[class*=humb]') ?? n.parentElement)"
-        ".getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] }"
+        "n => { const thumb = n.closest('[class*=humb]') ?? n.parentElement;"
+        " if (thumb.getBoundingClientRect().top < 100) thumb.scrollIntoView({ block: 'center' });"
+        " const b = thumb.getBoundingClientRect();"
+        " return [b.x + b.width / 2, b.y + b.height / 2] }"
     )
     track = page.locator(f".st-key-{key} [data-testid=stSlider]").bounding_box()
     page.mouse.move(x, y)

@@ -183,7 +183,7 @@ class GradientYardstick(Yardstick):
 
     def unbounded(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Plain steps along the mean of the gradients as they are."""
-        bounding = ("algorithm", "threshold", "split", "bend")
+        bounding = ("algorithm", "threshold", "split", "bend", "trust")
         plain = {word: value for word, value in options.items() if word not in bounding}
         return {**plain, "algorithm": "em"}
 
