@@ -38,8 +38,8 @@ def dragged(page: Any, key: str, share: float) -> dict[str, float | str]:
     after, ended = page.evaluate(f"[{COUNTED}, performance.now()]")
     page.mouse.move(left + width * share, y, steps=4)
     page.wait_for_timeout(100)
-    handle = page.locator(thumb(key)).first
-    label, last = handle.get_attribute("aria-valuetext"), handle.get_attribute("max")
+    last = page.locator(thumb(key)).first.get_attribute("max")
+    label = page.evaluate(SHOWN)
     seconds = (ended - begun) / 1000
     page.evaluate(RUNS)
     there = f"{SHOWN} === '{label}'"
