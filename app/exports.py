@@ -287,7 +287,7 @@ from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Lapl
 events = (
     {events},
 )
-found = price_list(events, {number(composition.delta)}, ({composition.k},), epsilon={budget}{named})
-prices = {{slot: float(values[0]) for slot, values in found.values.items()}}
+total = price_list(events, {number(composition.delta)}, ({composition.k},), epsilon={budget}{named})
+prices = {{slot: float(values[0]) for slot, values in total.values.items()}}
 print(json.dumps({{slot: p if math.isfinite(p) else None for slot, p in prices.items()}}))
 """

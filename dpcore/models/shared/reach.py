@@ -44,7 +44,8 @@ class Reach:
 
     edges ``(J,)``: rising; the last bin lies between the last edge and the same again. square
     ``(B,)``: mean square of a distance, as a smooth law has it: a little noise in the share of the
-    farthest rows would be a large part of it.
+    farthest rows would be a large part of it. steady ``(B, J + 1)``: shares of the smooth law,
+    moved towards the observed ones only in bins that differ by more than noise explains.
     """
 
     shares: Array
