@@ -67,7 +67,8 @@ class Upload:
 
     mark: tells this upload from every other one, also from one of the same name. limits: the lines
     with which the editor begins; lines: as they stand in it. form: how the file is written, as it
-    stands beside them. texts: columns whose cells are neither numbers nor dates. words: the public
+    stands beside them. texts: columns whose cells are neither numbers nor dates. empty: columns
+    without any cell. words: the public
     ones in which documents are counted. toml: name and
     bytes of a schema file that stands in the place of all these. rows: how many
     to plan with; the table's own number, or on a locked server a public guess. table: the sealed
@@ -82,6 +83,7 @@ class Upload:
     rows: int
     form: FileFormat = field(default_factory=FileFormat)
     texts: tuple[str, ...] = ()
+    empty: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     unit: str = "person"
     rows_per_person: int = 1
@@ -247,14 +249,14 @@ def _opened(name: str, content: bytes) -> Upload:
     # Under the lock nothing is looked at, not even whether a column holds numbers.
     proposal = None if locked() else proposed(frame, header.separator)
     blank = _blank(header, proposal)
-    texts = (
-        ()
-        if proposal is None
-        else tuple(n for n, c in proposal.columns.items() if c.type == "text")
+    columns = {} if proposal is None else proposal.columns
+    texts, empty = (
+        tuple(column for column, seems in columns.items() if seems.type == kind)
+        for kind in ("text", "empty")
     )
     form = FileFormat(header.separator) if proposal is None else proposal.file
     rows = 1000 if locked() else len(frame)
-    return Upload(file, blank, blank, rows, form, texts)
+    return Upload(file, blank, blank, rows, form, texts, empty)
 
 
 def _entered(upload: Upload) -> Callable[[], Schema] | None:
@@ -283,6 +285,8 @@ def _entered(upload: Upload) -> Callable[[], Schema] | None:
                 f"{', '.join(upload.texts)}. To use one as a category, a label or a target, list "
                 "its possible values from your codebook; to fit topics to one, use it as text."
             )
+        if upload.empty:
+            st.caption(f"Left out because every cell is missing: {', '.join(upload.empty)}.")
         _persons(upload)
     else:
         _shown_limits(schema, toml[0])
@@ -395,7 +399,8 @@ def _blank(header: Header, proposal: Proposal | None) -> pd.DataFrame:
         )  # fmt: skip
         line |= {"column": name, "use": "feature"}
         if column_proposal is not None:
-            line["use"] = "ignore" if column_proposal.type == "text" else "feature"
+            usable = column_proposal.type in ("number", "date")
+            line["use"] = "feature" if usable else "ignore"
             line["symbols"] = ", ".join(column_proposal.symbols) or None
             line["dates"] = column_proposal.date_format
         lines.append(line)

@@ -218,6 +218,18 @@ def test_a_german_table_is_proposed_confirmed_and_read_without_a_schema_file() -
     assert rows == [[41.0, 1234.5, 18627.0], [-1.0, 40000.0, 18659.0], [66.0, -1.0, 18659.0]]
 
 
+def test_days_of_eight_digits_are_proposed_and_an_empty_column_is_left_out() -> None:
+    found = upload._opened("visits.csv", b"day,note,n\n20260131,,1\n20251230,NA,2\n")
+    assert (found.empty, found.texts) == (("note",), ())
+    lines = found.limits.set_index("column")
+    assert lines["use"].to_dict() == {"day": "feature", "note": "ignore", "n": "feature"}
+    assert lines.loc["day", "dates"] == "YYYYMMDD"
+    limits = {"day": {"lower": "2020-01-01", "upper": "2030-12-31"}, "n": {"preset": "percent"}}
+    upload._accept(found, upload._schema(filled(found, limits)))
+    assert found.table is not None
+    assert found.table._frame["day"].tolist() == [20484.0, 20452.0]
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dpcore.schema.cells import number_meant, plain
+from dpcore.schema.cells import MISSING_TOKENS, number_meant, plain
 from dpcore.schema.forms import DATE_FORMATS, CellForm, FileFormat
 
 if TYPE_CHECKING:
@@ -25,14 +25,17 @@ SYMBOLS = (
     "Jahre",
 )  # fmt: skip
 MOST_TEXTS = 2_000  # different ones of a column that are looked at
+WHOLE_DATES = "YYYYMMDD"  # a date in this form is a number as well
+FIRST_YEAR, LAST_YEAR = 1800, 2199  # of dates in that form
 _WAYS = ((".", None), (".", ","), (".", "'"), (".", " "))
 _COMMA_WAYS = ((",", None), (",", "."), (",", "'"), (",", " "))
 
 
 @dataclass(frozen=True)
 class ColumnProposal:
-    """One column: its type, what stands beside its numbers, how its dates are written. other: a
-    second form that fits all dates as well."""
+    """One column: its type, what stands beside its numbers, how its dates are written. type:
+    ``empty`` where every cell is missing, else of a schema. other: a second form that fits all
+    dates as well, or ``number``."""
 
     type: str
     symbols: tuple[str, ...] = ()
@@ -49,7 +52,8 @@ class Proposal:
 
 
 def proposed(frame: pd.DataFrame, separator: str | None) -> Proposal:
-    """How the cells of a table ``(n, d)`` seem to be written; columns of numbers stay numbers.
+    """How the cells of a table ``(n, d)`` seem to be written; columns of numbers stay numbers,
+    except whole ones that are all days such as 20260131.
 
     separator: of the file; after a semicolon, a decimal comma is looked for first. The form taken
     is the one under which most columns hold numbers.
@@ -69,7 +73,7 @@ def proposed(frame: pd.DataFrame, separator: str | None) -> Proposal:
 
 def _different(column: pd.Series) -> list[str] | None:
     """The different texts of a column; ``None`` where it holds numbers, not texts."""
-    if column.dtype.kind in "biuf":
+    if column.dtype.kind in "biuf" and not column.isna().all():
         return None
     return [plain(str(cell)) for cell in column.dropna().unique()[:MOST_TEXTS]]
 
@@ -80,7 +84,7 @@ def _reading(cells: dict[str, list[str] | None], file: FileFormat) -> Proposal:
     marks = {
         text
         for name, texts in cells.items()
-        if columns[name].type in ("number", "date")
+        if columns[name].type in ("number", "date", "empty")
         for text in texts or ()
         if text.casefold() in MARKS
     }
@@ -91,6 +95,10 @@ def _column(texts: Sequence[str] | None, file: FileFormat) -> ColumnProposal:
     if texts is None:
         return ColumnProposal("number")
     entries = [text for text in texts if text.casefold() not in MARKS]
+    if all(text in MISSING_TOKENS for text in entries):
+        return ColumnProposal("empty")
+    if _all_whole_dates(entries):
+        return ColumnProposal("date", (), WHOLE_DATES, "number")
     symbols = tuple(symbol for symbol in SYMBOLS if any(_beside(text, symbol) for text in entries))
     if _all_read(entries, CellForm(file, symbols)):
         return ColumnProposal("number", symbols)
@@ -98,6 +106,23 @@ def _column(texts: Sequence[str] | None, file: FileFormat) -> ColumnProposal:
     if fitting:
         return ColumnProposal("date", (), *fitting[:2])
     return ColumnProposal("text")
+
+
+def _all_whole_dates(texts: Sequence[str]) -> bool:
+    """Whether each text is missing or a day of a plausible year, written as eight digits.
+
+    >>> _all_whole_dates(["20260131", "NA"]), _all_whole_dates(["20260132"])
+    (True, False)
+    """
+    form = CellForm(FileFormat(), (), WHOLE_DATES)
+    days = [text for text in texts if text not in MISSING_TOKENS]
+    return all(
+        len(text) == 8
+        and text.isdecimal()
+        and FIRST_YEAR <= int(text[:4]) <= LAST_YEAR
+        and form.standard(text) is not None
+        for text in days
+    )
 
 
 def _beside(text: str, symbol: str) -> bool:

@@ -15,6 +15,7 @@ _TEXT = (
     '# not numbers, judging by the private rows: type = "category" with its categories, or role = '
     '"ignore"'
 )
+_EMPTY = '# every cell is missing, judging by the private rows: role = "ignore"'
 _ROWS = (
     "\n# Lines that mention private rows were read from them. Confirm what a codebook or the form\n"
     "# says as well; whatever stands in this file is public."
@@ -84,7 +85,7 @@ def _column(name: str, kind: str, proposal: ColumnProposal | None, *, explained:
         return text if explained else ""
 
     lines = [f"[columns.{toml_key(name)}]", _line("role", "feature", comment(_one_of(ROLES)))]
-    if proposal is None or proposal.type in (kind, "text"):
+    if proposal is None or proposal.type in (kind, "text", "empty"):
         lines.append(_line("type", kind, comment(_one_of(TYPES))))
     if proposal is not None:
         lines += _proposed(proposal, kind)
@@ -103,6 +104,8 @@ def _column(name: str, kind: str, proposal: ColumnProposal | None, *, explained:
 
 def _proposed(proposal: ColumnProposal, kind: str) -> list[str]:
     """What the rows say of one column, each line to be confirmed."""
+    if proposal.type == "empty":
+        return [_EMPTY]
     if proposal.type == "text":
         return [] if kind == "text" else [_TEXT]
     entries = {key: value for key, value in vars(proposal).items() if value and key != "other"}

@@ -134,14 +134,21 @@ def test_numbers_written_otherwise_are_not_left_out_of_inferred_bounds(
         (["1 234,5", "-"], ";", "number", (",", " ")),
         (["03/04/2020", "05/06/2021"], ",", "date", (".", None)),
         (["north", "-"], ",", "text", (".", None)),
-        (["-", ""], ",", "text", (".", None)),
+        (["-", ""], ",", "empty", (".", None)),
+        ([], ",", "empty", (".", None)),
+        (["NA", "n. a."], ",", "empty", (".", None)),
+        (["20261231", "20270101"], ",", "days", (".", None)),
+        (["20261231", "20271301"], ",", "number", (".", None)),
+        (["00261231", "20261231"], ",", "number", (".", None)),
     ],
 )
 def test_proposals(cells: list[str], separator: str, kind: str, form: tuple[str, str]) -> None:
     from dpcore.schema.proposals import proposed
 
-    found = proposed(pd.DataFrame({"x": cells}), separator)
-    assert found.columns["x"].type == kind
+    found = proposed(pd.DataFrame({"x": cells}, dtype=object), separator)
+    assert found.columns["x"].type == {"days": "date"}.get(kind, kind)
+    if kind == "days":
+        assert (found.columns["x"].date_format, found.columns["x"].other) == ("YYYYMMDD", "number")
     if kind == "number":
         assert (found.file.decimal, found.file.thousands) == form
         read = Schema.parse("[columns.x]\nlower = 0\nupper = 1\n")
@@ -153,6 +160,20 @@ def test_proposals(cells: list[str], separator: str, kind: str, form: tuple[str,
             "DD/MM/YYYY",
             "MM/DD/YYYY",
         )
+
+
+def test_days_of_eight_digits_and_empty_columns_are_proposed(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "visits.csv"
+    path.write_text("day,note,n\n20260131,,1\n20251230,NA,2\n,-,3\n")
+    text = run("schema", path, "--propose").out
+    assert '# date_format = "YYYYMMDD"' in text
+    assert '# "number" fits as well, by the private rows' in text
+    assert '# every cell is missing, judging by the private rows: role = "ignore"' in text
+    assert "# not numbers" not in text
+    pq.write_table(
+        pa.table({"n": [1], "note": pa.array([None], pa.float64())}), tmp_path / "t.parquet"
+    )
+    assert "every cell is missing" in run("schema", tmp_path / "t.parquet", "--propose").out
 
 
 def test_a_parquet_file_states_its_types(run: Run, tmp_path: Path) -> None:

@@ -261,6 +261,11 @@ GROUPS: dict[str, dict[str, int]] = {  # tables of each model, and parts to look
         "olivetti": 5, "mnist": 5, "swiss": 3, "lifesci": 3, "nltcs": 3, "diabetes": 2,
         "adult": 1, "bundled:digits": 5, "bundled:wine": 2,
     },
+    "covariance": {
+        "adult": 1, "stroke": 1, "brfss": 1, "diabetes": 1, "heart": 1, "cancer": 1, "lifesci": 1,
+        "swiss": 1, "nltcs": 1, "old_faithful": 1, "gowalla": 1, "olivetti": 1, "mnist": 1,
+        "bundled:iris": 1, "bundled:wine": 1, "bundled:life_science_like": 1,
+    },
     "gmm-release": {
         "adult families": 1, "diabetes when": 1, "bundled:five_parties": 1, "bundled:iris": 1,
         "bundled:wine": 1, "heart kinds": 1, "brfss age": 1, "brfss health": 1, "stroke work": 1,
