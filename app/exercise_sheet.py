@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from html import escape
+from importlib.util import find_spec
 
 from app.learning import LESSONS, TERMS
 from app.lesson import Lesson
@@ -82,6 +83,11 @@ def sheet(*, solved: bool, base: str = "") -> str:
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f"<style>{_STYLE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n"
     )
+
+
+def without_codes() -> str:
+    """What to install for QR codes; empty where they are drawn."""
+    return "" if find_spec("segno") else " (without QR codes, which need: pip install segno)"
 
 
 def demand_address(base: str) -> None:

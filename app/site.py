@@ -103,7 +103,7 @@ def write_site(
         _write(folder / file, site_lessons.lessons_html(base))
         entries.append(Entry(file, LESSONS_TITLE, site_lessons.ABOUT))
     if base:
-        tell("the exercise sheets")
+        tell(f"the exercise sheets{exercise_sheet.without_codes()}")
         for file, title, about, solved in SHEETS:
             _write(folder / file, exercise_sheet.sheet(solved=solved, base=base))
             entries.append(Entry(file, title, about))

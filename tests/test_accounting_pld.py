@@ -507,6 +507,15 @@ def test_the_curve_is_never_below_the_single_points() -> None:
     np.testing.assert_allclose(found, [PLD.delta(events, float(e)) for e in epsilons], rtol=1e-3)
 
 
+def test_a_curve_leaves_out_the_tilt_that_no_lattice_holds() -> None:
+    """Nine epochs of a tutorial's DP-SGD: its widest tilt would need too long a lattice."""
+    epochs = [poisson(1.12, 256 / 60_000, 9 * 234)]
+    lower, upper = interval(epochs, 1e-5)
+    deltas = delta_curve(epochs, np.array([lower, upper]))
+    assert deltas[0] >= 1e-5
+    np.testing.assert_allclose(deltas, 1e-5, rtol=0.02)
+
+
 def PLD_low(events: list[Event], epsilon: float) -> float:
     return PldBounds(tuple(events), 1e-6, 3).delta(epsilon)[0]
 

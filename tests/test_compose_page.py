@@ -729,6 +729,13 @@ def test_every_method_has_its_derivation_in_a_few_lines() -> None:
     assert layer.derivations[0] == DERIVATIONS["linear"]
 
 
+def test_the_noise_for_a_budget_is_searched_from_far_below_it() -> None:
+    """The search begins at noise so small that the integrals of Theorem 27 have no end."""
+    asked = opening("vips_adult_12")
+    prices = price_list(asked.events, asked.delta, (5,), epsilon=1.0, only={"zcdp"})
+    assert 0.0 < prices.values["zcdp"][0] < 1.0
+
+
 # ---------------------------------------------------------------- what is kept of presets
 
 

@@ -6,6 +6,7 @@ import html
 import json
 import math
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -329,6 +330,13 @@ def test_a_sheet_for_an_explorer_has_absolute_links_and_their_codes() -> None:
     for odd in ("nowhere", "javascript:alert(1)", 'http://a/"><b>', "http://a b", "ftp://a/b"):
         with pytest.raises(InputError, match="not the address"):
             exercise_sheet.sheet(solved=False, base=odd)
+
+
+def test_without_the_package_of_codes_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "segno", None)
+    monkeypatch.setattr(exercise_sheet, "find_spec", lambda name: None)
+    assert "pip install segno" in exercise_sheet.without_codes()
+    assert "<svg" not in exercise_sheet.sheet(solved=True, base="http://127.0.0.1:8501")
 
 
 class Sheet(HTMLParser):

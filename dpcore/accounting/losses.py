@@ -18,7 +18,7 @@ from dpcore.accounting.lattice import Composition
 from dpcore.accounting.parallel import worst_cases
 from dpcore.accounting.pld import FAINT, PLD, bare, drawn
 from dpcore.accounting.pld_bounds import PldBounds, merged
-from dpcore.errors import InputError
+from dpcore.errors import InputError, NotCovered
 
 _SMALLEST = 1e-9  # the delta down to which a curve is precise
 _TILTS = np.array([1e-3, 1.0, 3.0, 6.0])  # times standard deviations of the loss
@@ -68,9 +68,19 @@ def _curve(events: Events, epsilons: Array) -> Array:
 
 
 def _least(composition: Composition, epsilons: Array) -> Array:
-    """delta with several tilts: each is an upper bound, and each is precise elsewhere."""
-    tilts = _TILTS / composition.spread
-    return np.asarray(np.min([composition.around(t).delta(epsilons) for t in tilts], axis=0))
+    """delta with several tilts: each is an upper bound, and each is precise elsewhere.
+
+    A tilt whose window no lattice holds is left out. Raises NotCovered where that is every one.
+    """
+    bounds, refusals = list[Array](), list[NotCovered]()
+    for tilt in _TILTS / composition.spread:
+        try:
+            bounds.append(composition.around(tilt).delta(epsilons))
+        except NotCovered as error:
+            refusals.append(error)
+    if not bounds:
+        raise refusals[0]
+    return np.asarray(np.min(bounds, axis=0))
 
 
 def tradeoff(events: Events, false_alarms: Array) -> Array:

@@ -62,6 +62,7 @@ from dpcore.privacy.events import Event, Gaussian, Real
 _EVERY = 1024  # orders up to here are all used, above it 256 of every doubling
 _FIRST, _LAST = 128, 1 << 15  # highest order tried first, and at all
 _STEP = 0.25  # of the trapezoid rule, in deviations: the integrands are entire, the error < 1e-30
+_LONGEST = 1 << 22
 _REACH = 12.0  # deviations kept beyond the two humps of the integrand
 _LEAST_DELTA = 1e-300
 
@@ -360,6 +361,7 @@ def log_even_moments(top: int, noise: float) -> Array:
 
     A trapezoid rule on the positive integrand, in logarithms, with nodes shared by all l of a
     doubling; forward differences, the textbook way, lose all digits from l = 18 at noise 12.
+    Infinite, still an upper bound, where the rule would need more than ``_LONGEST`` nodes.
 
     >>> round(float(log_even_moments(4, 1.0)[0]), 6)  # log(e - 1)
     0.541325
@@ -379,6 +381,8 @@ def _log_even(l_even: Array, shift: float) -> Array:
     most = float(l_even[-1, 0])
     left = math.sqrt(most) + _REACH + shift
     right = most * shift + math.sqrt(most) + _REACH
+    if left + right > _LONGEST * _STEP:  # noise so small that nothing finite is worth its memory
+        return np.full(l_even.size, np.inf)
     t = np.arange(-left, right, _STEP)
     s = shift * (t - 0.5 * shift)
     with np.errstate(divide="ignore", under="ignore"):

@@ -6,6 +6,7 @@ The same noise has one exact epsilon; every composition method proves some upper
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -445,18 +446,23 @@ def check_lawful(events: Events) -> None:
 
 def _profile(way: Way, events: Events, count: int) -> Array:
     """Epsilon at each of ``DELTAS``; NaN where a delta is used up or has no theorem."""
-    epsilons = np.full(len(DELTAS), np.nan)
-    if way.method is None:
-        return epsilons
-    if way.method.name in SLOW:
-        return _from_law(repeated(events, count)) if way.method.name == "pld" else epsilons
-    with suppress(InputError):
-        epsilons = np.asarray(way.method.epsilon(repeated(events, count), DELTAS))
-        return np.where(np.isfinite(epsilons), epsilons, np.nan)
-    for i, delta in enumerate(DELTAS):
+    curve = np.full(len(DELTAS), np.nan)
+    method, listed = way.method, repeated(events, count)
+    if method is None:
+        return curve
+    if method.name in SLOW:
+        return _from_law(listed) if method.name == "pld" else curve
+
+    def epsilons(first: int) -> Array:
+        """From a delta on; empty where it is used up, and then so are all smaller ones."""
         with suppress(InputError):
-            epsilons[i] = way.bound(events, float(delta), count).epsilon
-    return np.where(np.isfinite(epsilons), epsilons, np.nan)
+            return np.asarray(method.epsilon(listed, DELTAS[first:]))
+        return np.empty(0)
+
+    first = bisect_left(range(len(DELTAS)), True, key=lambda at: len(epsilons(at)) > 0)
+    if first < len(DELTAS):
+        curve[first:] = epsilons(first)
+    return np.where(np.isfinite(curve), curve, np.nan)
 
 
 def _from_law(events: Events) -> Array:
