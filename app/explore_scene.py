@@ -145,7 +145,7 @@ def scene_of(scenario: Scenario, data: Data, study: Study, positions: int) -> Sc
         marks=_rare(data.rows)
         if grid.dial == "delta"
         else judge.marks(grid)
-        if grid.dial == "epsilon"
+        if grid.dial == "epsilon" and not compute.coming(grid)  # a mark needs every budget below it
         else (),
         show=_shown(scenario, data),
         intervals=intervals.at_stops(scenario, data, store_of(data), grid.epsilons)

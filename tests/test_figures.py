@@ -367,12 +367,19 @@ def test_topics_are_lists_of_their_likeliest_words(count: int, length: int, acro
     assert [{word for word, mark in one.items() if mark} for one in lists] == [both, both]
 
 
-def test_lists_without_a_fit_are_not_drawn_and_the_notes_say_what_is_shared() -> None:
+def test_lists_without_a_fit_are_not_drawn_and_the_notes_count_the_words_of_both() -> None:
     shown = topics_scene()
     data = shown.as_dict()["panels"][1]["layers"][0]
     assert data["values"][0][0][0] is None
     assert data["notes"][0] == ("", "", "")
-    assert all(note.endswith("% shared") for note in data["notes"][-1])
+    counts = np.sum(data["marked"][-1], axis=-1)
+    length = np.shape(data["words"])[-1]
+    assert data["notes"][-1] == tuple(f"{count} of {length} right" for count in counts)
+    exact = shown.as_dict()["panels"][0]["layers"][0]
+    assert data["limits"] == pytest.approx([words[0] for words in exact["values"][0]], abs=1e-5)
+    given = dict(zip(exact["words"][0][0], exact["values"][0][0], strict=True))
+    pairs = zip(data["words"][-1][0], data["exact"][-1][0], data["marked"][-1][0], strict=True)
+    assert all(given[word] == outline for word, outline, both in pairs if both)
     assert shown.panels[1].alt[0].endswith(wording.NO_FIT)
     assert "bold: in both lists" in shown.panels[1].subtitle[-1]
 

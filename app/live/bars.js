@@ -110,7 +110,8 @@ export const bars = {
         put(title, x0, line + (notes[i] && !narrow ? -2 : 5));
         if (narrow) put(under, x1, line + 5, "end");
         else put(under, x0, line + 14);
-        under.textContent = notes[i];
+        const both = bold * card.widest([titles[i]]) + card.widest([notes[i]]) + 8;
+        under.textContent = narrow && both > x1 - x0 ? "" : notes[i]; // the table has it
         put(label, left + (width === null ? 0 : width + 8), middle + 5).textContent = labels[i];
         row.classList.toggle("dpl-none", !setVisible(bar, width !== null));
         row.dataset.value = String(values[i] ?? "");

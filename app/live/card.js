@@ -6,7 +6,7 @@ import { derivation } from "./derivation.js";
 import { drag, make, penOf, put, set, setVisible, svg } from "./dom.js";
 import { clamp, finite, inkOf } from "./format.js";
 import { gridOf, ROOM } from "./grid.js";
-import { curveBoxes, firstFree, spread } from "./labels.js";
+import { boxOfMark, curveBoxes, firstFree, spread } from "./labels.js";
 import { LAYERS } from "./layers.js";
 import { hover } from "./readout.js";
 import { moving, slice, textAt } from "./steps.js";
@@ -19,6 +19,7 @@ import { fillTable, toolbar } from "./toolbar.js";
 
 const MARGIN = { left: 62, right: 18, top: 10, bottom: 44 }; // px around the axes
 const GAP = 16; // px between end labels of curves
+const KEY_LEFT = 12; // px from a card's edge to the keys of labels below the axes
 const BESIDE = 0.4; // share of a card's width that they may take; else they stand below the axes
 const HEADING = 52; // px of a card's height above its plot, with one line of caption,
 const LINE = 24; // of so many px; beside another card a second line takes from the plot
@@ -197,6 +198,11 @@ export class Card {
     this.curves = this.panel.bare ? [] : this.panel.layers
       .filter(({ kind, colour, moves }) => kind === "curve" && colour != null && !moves)
       .flatMap((layer) => curveBoxes(this, slice(layer.x, 0, 1), slice(layer.y, 0, 1)));
+    if (!this.panel.bare) {
+      const { y0, y1 } = this.frame;
+      const upright = this.panel.layers.filter(({ kind, y }) => kind === "rule" && y == null);
+      this.curves.push(...upright.map((layer) => boxOfMark(this.px(layer.x), y0, y1)));
+    }
     put(this.pin, this.frame.x1 - 6, this.frame.y0 + 12, "end");
     for (const { draw } of this.layers) draw(this.near);
     this.paint(this.near);
@@ -285,8 +291,8 @@ export class Card {
   /** Labels at the right end of their curves, pushed apart; or one below the other.
    * @param {number} step */
   drawLabels(step) {
-    const { x0, y0, y1, height } = this.frame;
-    const x1 = this.below ? x0 - 8 : this.frame.x1;
+    const { y0, y1, height } = this.frame;
+    const x1 = this.below ? KEY_LEFT : this.frame.x1;
     const ends = this.labels.map(({ layer }) => {
       const last = this.py(slice(layer.y, step, 1).findLast(finite));
       return clamp(finite(last) ? last : y1, y0, y1);

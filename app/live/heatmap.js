@@ -7,6 +7,9 @@ import { clamp, rgb } from "./format.js";
 import { cellsAt, textsAt } from "./steps.js";
 
 /** @import { Frame, Rectangle, Row } from "./types.js" */
+
+const CRAMPED = 0.8; // of its size, below which a note is shortened
+
 /**
  * @typedef {object} Heatmap
  * @property {string} cells base64
@@ -132,6 +135,9 @@ function paintBars({ live }, layer, step, pen, tiles) {
   });
 }
 
+/** A note without what its percentage is of. @param {string} text */
+export const withoutUnit = (text) => text.replace(/% [a-z]+$/, "%");
+
 /** @type {import("./types.js").LayerKind} */
 export const heatmap = {
   build(card, /** @type {Heatmap} */ layer, group) {
@@ -144,8 +150,9 @@ export const heatmap = {
     group.append(...boxes);
     return (step) => {
       const { tiles, key } = tilesOf(layer, card.frame, card.widest(layer.rows));
-      const texts = textsAt(layer.notes, step);
       const apart = (card.frame.x1 - tiles[0].x) / layer.across - 5; // what a word may take
+      const whole = textsAt(layer.notes, step);
+      const texts = card.widest(whole) * CRAMPED > apart ? whole.map(withoutUnit) : whole;
       const small = { style: `font-size: ${12 * clamp(apart / card.widest(texts), 0.6, 1)}px` };
       tiles.forEach(({ x, y, width, height }, i) => {
         set(boxes[i], { x, y, width, height });

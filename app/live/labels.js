@@ -66,6 +66,28 @@ export function curveBoxes({ px, py }, xs, ys) {
 }
 
 /**
+ * What an upright mark takes up.
+ * @param {number} x
+ * @param {number} top
+ * @param {number} bottom
+ * @returns {Box}
+ */
+export const boxOfMark = (x, top, bottom) => [x - 1, x + 1, top, bottom];
+
+/**
+ * A text, or as many of its letters as there is room for, and an ellipsis.
+ * @param {string} text
+ * @param {number} room
+ * @param {(text: string) => number} widthOf
+ */
+export function shortened(text, room, widthOf) {
+  if (widthOf(text) <= room) return text;
+  let length = text.length - 1;
+  while (length > 1 && widthOf(`${text.slice(0, length)}…`) > room) length -= 1;
+  return `${text.slice(0, length)}…`;
+}
+
+/**
  * Where the names of points go: above and right if that is free, else around their point; nowhere
  * (null) where each place would cover another point or name.
  * @param {([number, number] | null)[]} points

@@ -1,14 +1,17 @@
 // @ts-check
-// Lists of words, the likeliest first, each word on a bar; what both fits list stands bold.
+// Lists of words, the likeliest first, each word on a bar; what both fits list stands bold, and
+// a word slides to its new rank.
 
 import { note, put, set, setVisible, svg } from "./dom.js";
 import { finite } from "./format.js";
+import { shortened } from "./labels.js";
 import { slice, textsAt } from "./steps.js";
 
 /** @import { Row } from "./types.js" */
 
 const LIST_HEAD = 42; // px of a list's heading
 const LIST_GAP = 14; // px between lists
+const LEAST = 6; // px of an outline that can be seen
 
 /**
  * Every word of every list as a line of a table.
@@ -24,10 +27,24 @@ export function rankedRows(layer, step) {
     })));
 }
 
+/**
+ * The line of each word: that which it has, else one that is free.
+ * @param {number[]} held the word that each line holds
+ * @param {number[]} words
+ * @returns {number[]}
+ */
+export function linesOf(held, words) {
+  const free = held.flatMap((word, line) => (words.includes(word) ? [] : [line]));
+  return words.map((word) => {
+    const line = held.indexOf(word);
+    return line >= 0 ? line : /** @type {number} */ (free.shift());
+  });
+}
+
 /** @type {import("./types.js").LayerKind} */
 export const ranked = {
   build(card, layer, group) {
-    const { across, limit } = layer;
+    const { across, limits } = layer;
     /** @type {string[]} */
     const names = layer.names;
     const down = Math.ceil(names.length / across);
@@ -35,14 +52,15 @@ export const ranked = {
     const lists = names.map((name) => {
       const head = svg("text", { class: "dpl-barname" });
       const under = note();
-      const lines = Array.from({ length }, () => ({
-        bar: svg("rect", { class: "dpl-rank", rx: 3 }), text: svg("text", { class: "dpl-word" }),
-      }));
-      const list = svg("g", { "data-list": name }, [
-        head, under, ...lines.flatMap(({ bar, text }) => [bar, text]),
-      ]);
+      const lines = Array.from({ length }, () => {
+        const outline = svg("rect", { class: "dpl-rank-exact", rx: 3 });
+        const bar = svg("rect", { class: "dpl-rank", rx: 3 });
+        const text = svg("text", { class: "dpl-word" });
+        return { line: svg("g", { class: "dpl-wordline" }, [bar, outline, text]), bar, outline, text };
+      });
+      const list = svg("g", { "data-list": name }, [head, under, ...lines.map(({ line }) => line)]);
       group.append(list);
-      return { name, head, under, lines };
+      return { name, head, under, lines, held: Array.from({ length }, (_, i) => -1 - i) };
     });
     return (step) => {
       const { x0, x1, y0, y1 } = card.frame;
@@ -50,20 +68,32 @@ export const ranked = {
       const pitch = (high - LIST_HEAD - 8) / length;
       const [words, values, marked] = ["words", "values", "marked"]
         .map((field) => slice(layer[field], step, 2));
+      const exact = layer.exact && slice(layer.exact, step, 2);
       const notes = textsAt(layer.notes, step);
-      lists.forEach(({ name, head, under, lines }, k) => {
+      /** @param {string} text */
+      const short = (text) => shortened(text, wide - LIST_GAP, (part) => card.widest([part]));
+      lists.forEach((list, k) => {
+        const { name, head, under, lines, held } = list;
         const [left, above] = [x0 + (k % across) * wide, y0 + Math.floor(k / across) * high];
         put(head, left, above + 16).textContent = name;
-        put(under, left, above + 33).textContent = notes[k];
-        lines.forEach(({ bar, text }, rank) => {
-          const [value, y] = [values[k][rank], above + LIST_HEAD + pitch * rank];
-          const there = setVisible(bar, finite(value));
-          setVisible(text, there);
-          if (!there) return;
-          const share = Math.min(value / limit, 1);
-          set(bar, { x: left, y, width: Math.max(share * (wide - LIST_GAP), 2), height: pitch - 2 });
-          put(text, left + 5, y + pitch / 2 + 3).textContent = layer.vocabulary[words[k][rank]];
+        const cramped = card.widest([notes[k]]) > wide - LIST_GAP;
+        put(under, left, above + 33).textContent = cramped ? notes[k].replace(/ right$/, "") : notes[k];
+        /** @param {number} value */
+        const long = (value) => Math.min(value / limits[k], 1) * (wide - LIST_GAP);
+        const order = linesOf(held, words[k]);
+        list.held = order.reduce((all, at, rank) => all.with(at, words[k][rank]), held);
+        order.forEach((at, rank) => {
+          const { line, bar, outline, text } = lines[at];
+          const value = values[k][rank];
+          line.classList.toggle("dpl-kept", held[at] === words[k][rank]);
+          line.style.transform = `translate(${left}px, ${above + LIST_HEAD + pitch * rank}px)`;
+          if (!setVisible(line, finite(value))) return;
+          set(bar, { width: Math.max(long(value), 2), height: pitch - 2 });
+          const edge = exact ? long(exact[k][rank]) : 0;
+          if (setVisible(outline, edge > LEAST)) set(outline, { width: edge, height: pitch - 2 });
+          put(text, 5, pitch / 2 + 3).textContent = short(layer.vocabulary[words[k][rank]]);
           text.classList.toggle("dpl-shared", Boolean(marked[k][rank]));
+          text.classList.toggle("dpl-struck", Boolean(exact && !marked[k][rank]));
         });
       });
     };

@@ -235,8 +235,8 @@ def top(weights: Array, length: int) -> Places:
     return np.argsort(-by_part, axis=-1, kind="stable")[..., :length]
 
 
-def ranked_drawing(parts: Parts) -> Drawing:
-    """Both panels: the exact lists beside the private ones."""
+def ranked_drawing(parts: Parts, *, outlines: bool = True) -> Drawing:
+    """Both panels: the exact lists beside the private ones; outlines: as of :func:`drawing`."""
     exact, private = parts.exact, parts.private
     count = exact.shape[1]
     length = min(LONG if count <= ACROSS else SHORT, len(parts.columns))
@@ -244,24 +244,38 @@ def ranked_drawing(parts: Parts) -> Drawing:
     listed = np.unique(np.concatenate([picks.ravel(), other.ravel()]))
     words = tuple(str(parts.columns[i]) for i in listed)
     names = tuple(f"{parts.part} {k + 1}" for k in range(count))
-    limit = float(np.max(exact))
-    notes = tuple(tuple(map(parts.likeness_text, step)) for step in parts.likeness)
+    limits = tuple(float(largest_one) for largest_one in np.max(exact, axis=0))
     there = picks[..., None] == other[:, :, None, :]  # (S, K, T, T)
+    right = there.any(axis=-2).sum(axis=-1)
+    notes = tuple(
+        tuple(
+            f"{n} of {length} right" if np.isfinite(alike) else ""
+            for n, alike in zip(counts, step, strict=True)
+        )
+        for counts, step in zip(right, parts.likeness, strict=True)
+    )
+    of_exact = np.take_along_axis(exact.T[None].repeat(len(other), 0), other, axis=-1)
     height = AROUND // 2 + -(-count // ACROSS) * (HEAD + LINE * length)
 
-    def layer(chosen: Places, weights: Array, marked: Any, texts: tuple[Any, ...]) -> Ranked:
+    def layer(
+        chosen: Places,
+        weights: Array,
+        marked: Any,
+        texts: tuple[Any, ...],
+        under: Array | None = None,
+    ) -> Ranked:
         values = np.take_along_axis(np.swapaxes(weights, -1, -2), chosen, axis=-1)
         at = np.searchsorted(listed, chosen)
-        return Ranked(words, at, values, marked, names, texts, limit, parts.label)
+        return Ranked(words, at, values, marked, names, texts, limits, parts.label, under)
 
     return Drawing(
         exact=(layer(picks, exact[None], there.any(axis=-1), ("",) * count),),
-        private=(layer(other, private, there.any(axis=-2), notes),),
+        private=(layer(other, private, there.any(axis=-2), notes, of_exact if outlines else None),),
         exact_alt=described(parts),
         private_alts=tuple(map(partial(compared, parts), private, parts.likeness)),
         x=Axis(parts.part, (0.5, count + 0.5)),
         y=Axis("word", (0.0, float(length))),
         bare=True,
         height=height,
-        key="bold: in both lists",
+        key="bold: in both lists" + (" · outlines: exact" if outlines else ""),
     )

@@ -21,7 +21,7 @@ Text = str | tuple[str, ...]
 BLUE, WHITE, ORANGE = "#0072B2", "#FFFFFF", "#D55E00"
 TONES = 127  # on either side of zero
 MOST_SENT = 200_000  # cells of all steps of a panel: what a browser is sent at once
-CARD = 2.3  # width of a card's images over their height, about
+CARD = 2.6  # width of a card's images over their height, about
 
 
 @dataclass(frozen=True, eq=False)

@@ -319,7 +319,7 @@ PER_STEP: dict[str, dict[str, int]] = {
     "density": {"params": 3},
     "heatmap": {"values": 3},
     "marginals": {"weights": 2, "means": 3, "sds": 3},
-    "ranked": {"words": 2, "values": 2, "marked": 2},
+    "ranked": {"words": 2, "values": 2, "marked": 2, "exact": 2},
     "tail": {"x": 1, "y": 1, "epsilons": 1, "deltas": 1, "start": 0},
 }
 # What tables and files call a layer, and the column in which they list each of its fields.

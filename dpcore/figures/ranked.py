@@ -20,7 +20,9 @@ class Ranked:
 
     values ``(S or 1, K, T)``; NaN: the list is not drawn. marked ``(S or 1, K, T)``: whether a word
     is in the other fit's list too. names: one a list. notes: a word beside each name, (K,), or
-    (S, K) when they move. limit: the value whose bar fills its column. label: what a value is.
+    (S, K) when they move. limits ``(K,)``: the value whose bar fills its column, list by list.
+    label: what a value is. exact ``(S, K, T)``: what the other fit gives to each word, as outlines;
+    words that it does not list are struck through.
     """
 
     kind: ClassVar[str] = "ranked"
@@ -30,8 +32,9 @@ class Ranked:
     marked: ArrayLike
     names: tuple[str, ...]
     notes: tuple[Any, ...]
-    limit: float
+    limits: tuple[float, ...]
     label: str
+    exact: ArrayLike | None = None
 
     @property
     def across(self) -> int:
@@ -49,7 +52,10 @@ class Ranked:
             "marked": np.asarray(self.marked).astype(int).tolist(),
             "names": self.names,
             "notes": self.notes,
-            "limit": float(self.limit),
+            "limits": self.limits,
             "label": self.label,
+            "exact": None
+            if self.exact is None
+            else np.round(np.asarray(self.exact, float), 5).tolist(),
             "across": self.across,
         }

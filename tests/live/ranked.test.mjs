@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { rankedRows } from "../../app/live/ranked.js";
+import { linesOf, rankedRows } from "../../app/live/ranked.js";
 
 const layer = {
   vocabulary: ["cat", "dog", "owl"],
@@ -22,4 +22,9 @@ test("every word of every list is a line, at the step that is shown", () => {
 test("lists that do not move are those of every step", () => {
   const still = { ...layer, words: [layer.words[0]], values: [layer.values[0]] };
   assert.deepEqual(rankedRows(still, 1), rankedRows(layer, 0));
+});
+
+test("a word keeps its line at another rank, and a new word takes a free one", () => {
+  assert.deepEqual(linesOf([4, 7, 9], [9, 4, 5]), [2, 0, 1]);
+  assert.deepEqual(linesOf([-1, -2], [3, 8]), [0, 1]);
 });

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { heightOf } from "../../app/live/card.js";
 
 import { barLengths, isNumberLabel } from "../../app/live/bars.js";
-import { cellAt, cellRows, cellValue, tilesOf } from "../../app/live/heatmap.js";
-import { besidePoints, curveBoxes, firstFree, spread } from "../../app/live/labels.js";
+import { cellAt, cellRows, cellValue, tilesOf, withoutUnit } from "../../app/live/heatmap.js";
+import { besidePoints, boxOfMark, curveBoxes, firstFree, shortened, spread } from "../../app/live/labels.js";
 import { nearest } from "../../app/live/readout.js";
 import { factorAt, keyStep } from "../../app/live/ring.js";
 import * as shapes from "../../app/live/shapes.js";
@@ -169,4 +169,14 @@ test("a label finds the place that no curve crosses", () => {
   assert.ok(!boxes.some(([left, right]) => left < 60 && right > 40), "a gap takes no room");
   const places = [[5, 52, "start"], [5, 80, "start"]];
   assert.deepEqual(firstFree(places, 20, frame, boxes).place, places[1]);
+});
+
+test("a label makes room for an upright mark, and a word too long for its column ends early", () => {
+  const mark = boxOfMark(40, 0, 100);
+  assert.deepEqual(firstFree([[20, 50, "start"], [60, 50, "start"]], 30, frame, [mark])?.place,
+    [60, 50, "start"]);
+  const letters = (text) => text.length;
+  assert.equal(shortened("parameter", 9, letters), "parameter");
+  assert.equal(shortened("parameter", 6, letters), "param…");
+  assert.deepEqual(["2 · 97% aligned", "5 · not seen"].map(withoutUnit), ["2 · 97%", "5 · not seen"]);
 });

@@ -1,7 +1,7 @@
 """The portrait of topics: each a list of its likeliest words, private beside exact.
 
-Words that both fits list stand bold. Where the words are cells of a small picture, topics are
-pictures. Beside a topic stands how much of its probability it shares with the exact one.
+Words that both fits list stand bold, and beside a topic how many do. Where the words are cells of
+a small picture, topics are pictures, each with the share of its probability in the exact one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def draw(subject: Subject) -> Drawing:
         alike="shares {:.0%} with the exact one",
         above=True,
     )
-    return ranked_drawing(parts) if subject.image is None else drawing(parts, subject.image)
+    if subject.image is None:
+        return ranked_drawing(parts, outlines=subject.outlines)
+    return drawing(parts, subject.image)
 
 
 def _words(topics: Topics) -> Array:
