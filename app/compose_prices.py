@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from app.composed import stored
+from app.composed import stored, stored_pictures
 from app.composing import Composition
 from app.result_store import ResultStore, common, in_background
 from dpcore.accounting import ACCOUNTANTS
@@ -233,6 +233,7 @@ def _picture(
     if name != "profile":
         check_lawful(events)
     results = _results_of(store, key)
+    results |= stored_pictures(name, composition)
     for count in counts:
         if count not in results:
             rank = _distance(count, composition.k)

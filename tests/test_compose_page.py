@@ -22,7 +22,7 @@ from support import every
 
 from app import compose_prices
 from app.compose_text import finding, said_of
-from app.composed import FILE, question, stored
+from app.composed import FILE, PARTS, packed, question, stored, stored_pictures
 from app.composing import (
     MOST,
     PRESETS,
@@ -47,6 +47,7 @@ from dpcore.evaluation.composition import (
     Attack,
     Crossover,
     Loss,
+    Profile,
     agreements,
     all_methods,
     amplification_of,
@@ -762,6 +763,42 @@ def test_a_kept_price_is_what_is_worked_out_anew(name: str) -> None:
         kept = stored(asked)[asked.k, slot]
         assert kept.values[slot][0] == pytest.approx(value, rel=1e-9)
         assert kept.lowers[slot][0] == pytest.approx(low, rel=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("show", PARTS)
+def test_no_picture_of_a_slow_preset_is_waited_for(show: str) -> None:
+    for name in kept_presets():
+        asked = replace(opening(name), show=show)
+        answer = compose_prices.priced(asked)
+        assert not answer.left, name
+        assert isinstance(answer.picture, Profile | Attack | Loss)
+        for part in packed(answer.picture).values():
+            assert len(part) == len(answer.prices.counts)
+            assert np.all(np.isfinite(part).any(axis=-1)[..., -1])
+        other = replace(asked, lines=(replace(asked.lines[0], noise=3.0), *asked.lines[1:]))
+        assert not stored_pictures(show, other)
+
+
+@pytest.mark.merge
+@pytest.mark.parametrize("name", kept_presets())
+def test_a_kept_picture_is_what_is_worked_out_anew_rounded_to_the_safe_side(name: str) -> None:
+    asked = opening(name)
+    for kind in PARTS:
+        anew = picture_of(kind, asked.events, (asked.k,))
+        shown = stored_pictures(kind, asked)[asked.k]
+        match anew, shown:
+            case Profile(), Profile():
+                for slot, epsilons in anew.epsilons.items():
+                    assert np.all(shown.epsilons[slot] >= epsilons, where=np.isfinite(epsilons))
+                    np.testing.assert_allclose(shown.epsilons[slot], epsilons, rtol=1.1e-3)
+            case Attack(), Attack():
+                assert np.all(shown.misses <= anew.misses * (1.0 + 1e-9))
+                np.testing.assert_allclose(shown.misses, anew.misses, rtol=1.1e-3, atol=1e-12)
+            case Loss(), Loss():
+                np.testing.assert_allclose(shown.losses, anew.losses, rtol=1e-9, atol=1e-9)
+                assert np.all(shown.deltas >= anew.deltas * (1.0 - 1e-9))
+                np.testing.assert_allclose(shown.deltas, anew.deltas, rtol=1.1e-3, atol=1e-30)
+                np.testing.assert_allclose(shown.density, anew.density, rtol=1.1e-3, atol=1e-30)
 
 
 def test_every_polygon_lies_below_what_the_mechanism_allows() -> None:

@@ -9,9 +9,19 @@ import json
 import sys
 from typing import Any
 
-from app.composed import FILE, question
+import numpy as np
+
+from app.composed import FILE, PARTS, PICTURES, member, packed, question
 from app.composing import PRESETS, opening
-from dpcore.evaluation.composition import COUNTS, price_list, slow_slots
+from dpcore.errors import NotCovered
+from dpcore.evaluation.composition import (
+    COUNTS,
+    Picture,
+    joined,
+    picture_of,
+    price_list,
+    slow_slots,
+)
 
 
 def kept_presets() -> tuple[str, ...]:
@@ -38,14 +48,40 @@ def record_of(name: str) -> dict[str, Any]:
     return {"preset": name, "question": question(scenario), "prices": prices}
 
 
+def arrays_of(name: str) -> dict[str, Any]:
+    """The pictures of a preset, part by part; none of a kind that no theorem gives."""
+    scenario, arrays = opening(name), dict[str, Any]()
+    counts = sorted({*COUNTS, scenario.k})
+    for kind in PARTS:
+        try:
+            pictures = [picture_of(kind, scenario.events, (count,)) for count in counts]
+        except NotCovered:
+            continue
+        arrays |= named(name, kind, counts, joined(pictures))
+    return arrays
+
+
+def named(name: str, kind: str, counts: list[int], picture: Picture) -> dict[str, Any]:
+    """The arrays of a picture under the names that the file has for them."""
+    parts = {"counts": np.array(counts)} | packed(picture)
+    return {member(opening(name), kind, part): array for part, array in parts.items()}
+
+
 def main(names: list[str]) -> None:
-    """Write the file; with names, only their lines are new."""
+    """Write the files; with names, only their lines and pictures are new."""
     lines = FILE.read_text(encoding="utf-8").splitlines() if FILE.exists() else []
     records = {record["preset"]: record for record in map(json.loads, lines)}
     for name in names or kept_presets():
         records[name] = record_of(name)
     chosen = [json.dumps(records[name]) for name in kept_presets() if name in records]
     FILE.write_text("\n".join(chosen) + "\n", encoding="utf-8")
+    arrays = {}
+    if PICTURES.exists():
+        with np.load(PICTURES) as file:
+            arrays = {key: file[key] for key in file}
+    for name in names or kept_presets():
+        arrays |= arrays_of(name)
+    np.savez_compressed(PICTURES, **arrays)
 
 
 if __name__ == "__main__":
