@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,15 @@ def test_the_component_stays_small_and_every_module_is_part_of_it() -> None:
 def test_nothing_but_the_entry_is_imported_or_exported(name: str) -> None:
     left = re.findall(r"^(?:import|export)\b.*$", joined(name), re.MULTILINE)
     assert left == (["export default function (delivery) {"] if name == "component" else [])
+
+
+@every("name", ENTRIES)
+def test_no_two_modules_declare_the_same_name(name: str) -> None:
+    """Joined, they share one scope: a second declaration leaves every picture empty."""
+    declared = r"^(?:export )?(?:const|let|class|(?:async )?function)\s+(\w+)"
+    names = Counter(re.findall(declared, joined(name), re.MULTILINE))
+    assert len(names) > 3
+    assert not [each for each, times in names.items() if times > 1]
 
 
 @every("name", ("numbers", "present"))

@@ -11,7 +11,7 @@ import { slice, textsAt } from "./steps.js";
 
 const LIST_HEAD = 42; // px of a list's heading
 const LIST_GAP = 14; // px between lists
-const LEAST = 6; // px of an outline that can be seen
+const THINNEST = 6; // px of an outline that can be seen
 
 /**
  * Every word of every list as a line of a table.
@@ -90,7 +90,7 @@ export const ranked = {
           if (!setVisible(line, finite(value))) return;
           set(bar, { width: Math.max(long(value), 2), height: pitch - 2 });
           const edge = exact ? long(exact[k][rank]) : 0;
-          if (setVisible(outline, edge > LEAST)) set(outline, { width: edge, height: pitch - 2 });
+          if (setVisible(outline, edge > THINNEST)) set(outline, { width: edge, height: pitch - 2 });
           put(text, 5, pitch / 2 + 3).textContent = short(layer.vocabulary[words[k][rank]]);
           text.classList.toggle("dpl-shared", Boolean(marked[k][rank]));
           text.classList.toggle("dpl-struck", Boolean(exact && !marked[k][rank]));
