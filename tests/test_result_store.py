@@ -18,7 +18,8 @@ from app.explore_scene import picture, scene_of
 from app.result_store import AT_MOST, LOOKED_AT, TOGETHER, Background, ResultStore
 from app.scenario import Scenario
 from dpcore.evaluation.study import BudgetGrid, budget_grid, curves, fitted
-from dpcore.figures.scene import Panel
+from dpcore.evaluation.yardstick import yardstick
+from dpcore.figures.scene import Mark, Panel
 
 SOON = 20.0  # seconds
 SMALL = Scenario(data="generated", made="200x2x2x1", components=2, iterations=1)
@@ -199,6 +200,8 @@ def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
     monkeypatch.setattr(compute, "AT_ONCE", 0)
     monkeypatch.setattr(compute, "budget_grid", left_after_three)
     monkeypatch.setattr(compute, "in_background", at_once)
+    judge = type(yardstick(scenario.model))
+    monkeypatch.setattr(judge, "marks", lambda _self, _grid: ((1.0, "found from here"),))
     seen = compute.study(scenario, data, store)
     every = len(scenario.budgets(data.rows))
     assert parts == [(1, 1), (4, 1), (4, 1)], "five stops over the whole range, then nine"
@@ -210,12 +213,15 @@ def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
     _, private, curve = said.panels
     assert compute.COMING in private.alt[0], "nor that there is no fit"
     assert set(curve.subtitle) == {compute.COMPARING}, "no verdict on budgets not yet fitted"
+    assert not any(isinstance(layer, Mark) for layer in curve.layers), "smaller budgets may do"
     assert compute.more_of(seen, scenario, data, store)
     assert parts[3:] == [(8, 1), (every - 17, 1), (every, 4), (every, 4), (every, 4)]
     whole = compute.study(scenario, data, store)
     assert whole.complete
     assert np.isfinite(whole.grid.utility).all()
-    assert scene_of(scenario, data, whole, every).panels[1].nearest == ()
+    _, private, curve = scene_of(scenario, data, whole, every).panels
+    assert private.nearest == ()
+    assert any(isinstance(layer, Mark) for layer in curve.layers)
     at = seen.grid.epsilons.index(scenario.epsilon)
     assert whole.grid.utility[at, 0] == pytest.approx(seen.grid.utility[at, 0], rel=1e-9)
     assert seen.grid.guarantees[at] is not None
