@@ -21,9 +21,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -92,7 +92,20 @@ _EXACT = (
 )
 
 
-class _Private(BaseEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False, kw_only=True)
+class _Parameters(BaseEstimator):  # type: ignore[misc]
+    """The parameters of every estimator. Those of one follow as its fields, from which
+    ``dataclass`` writes the ``__init__`` that scikit-learn reads and clones by."""
+
+    epsilon: float = 1.0
+    delta: float = 1e-5
+    adjacency: str = "replace_one"
+    accountant: str = "exact"
+    random_state: int | None = None
+    ledger: str | Path | BudgetLedger | None = None
+
+
+class _Private(_Parameters):
     """What all have in common. After :meth:`fit`: ``guarantee_``, ``ledger_``, ``fit_``."""
 
     fit_: Fit
@@ -132,11 +145,6 @@ class _Private(BaseEstimator):  # type: ignore[misc]
     def _learned(self) -> Self:
         """What a fit has found, under the names that scikit-learn's users know."""
         raise NotImplementedError
-
-    def _fitted(self, X: ArrayLike, model: str, **options: Any) -> Any:
-        """The parameters of a private fit, in own units."""
-        rows = self._numbers(X)
-        return self._fitted_to(_sealed(rows, self._names(rows), self.bounds), model, **options)
 
     def _names(self, rows: Any) -> list[str]:
         """Names of the columns."""
@@ -302,7 +310,19 @@ def _are_pairs(ends: Array, bounds: object, names: list[str]) -> bool:
     return bool(pairs or not limits)
 
 
-class _Grouped(_Private):
+@dataclass(eq=False, repr=False, kw_only=True)
+class _Bounded(_Private):
+    """What fits rows under public bounds."""
+
+    bounds: Bounds | None = None
+
+    def _fitted(self, X: ArrayLike, model: str, **options: Any) -> Any:
+        """The parameters of a private fit, in own units."""
+        rows = self._numbers(X)
+        return self._fitted_to(_sealed(rows, self._names(rows), self.bounds), model, **options)
+
+
+class _Grouped(_Bounded):
     """What puts rows into groups."""
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
@@ -362,6 +382,7 @@ class _Mixture(DensityMixin, _Grouped):  # type: ignore[misc]
         return np.asarray(self.fit_.parameters.log_joint(rows))
 
 
+@dataclass(eq=False, repr=False)
 class DPGaussianMixture(_Mixture):
     """A private Gaussian mixture: ``weights_ (K,)``, ``means_ (K, d)``, ``covariances_ (K, d, d)``.
 
@@ -373,30 +394,10 @@ class DPGaussianMixture(_Mixture):
     **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
     """
 
-    def __init__(
-        self,
-        n_components: int = 3,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-5,
-        bounds: Bounds | None = None,
-        iterations: int = 10,
-        covariance: str = "full",
-        adjacency: str = "replace_one",
-        accountant: str = "exact",
-        random_state: int | None = None,
-        ledger: str | Path | BudgetLedger | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.iterations = iterations
-        self.covariance = covariance
-        self.adjacency = adjacency
-        self.accountant = accountant
-        self.random_state = random_state
-        self.ledger = ledger
+    n_components: int = 3
+    _: KW_ONLY
+    iterations: int = 10
+    covariance: str = "full"
 
     def fit(self, X: ArrayLike, y: object = None) -> DPGaussianMixture:
         """Fit to rows ``(n, d)``; y is not read."""
@@ -419,33 +420,14 @@ class DPGaussianMixture(_Mixture):
         return np.asarray(gmm.log_joint(self.fit_.parameters.as_mixture(), rows)[0])
 
 
+@dataclass(eq=False, repr=False)
 class ColumnMixture(_Mixture):
     """Mixtures whose columns are independent within a group."""
 
-    _model: str
-
-    def __init__(
-        self,
-        n_components: int = 3,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-5,
-        bounds: Bounds | None = None,
-        iterations: int = 10,
-        adjacency: str = "replace_one",
-        accountant: str = "exact",
-        random_state: int | None = None,
-        ledger: str | Path | BudgetLedger | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.iterations = iterations
-        self.adjacency = adjacency
-        self.accountant = accountant
-        self.random_state = random_state
-        self.ledger = ledger
+    _model: ClassVar[str]
+    n_components: int = 3
+    _: KW_ONLY
+    iterations: int = 10
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Fit to rows ``(n, d)``; y is not read."""
@@ -492,6 +474,7 @@ class DPPoissonMixture(ColumnMixture):
         return np.asarray(self.fit_.parameters.rates)
 
 
+@dataclass(eq=False, repr=False)
 class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Grouped):  # type: ignore[misc]
     """Private k-means: ``cluster_centers_ (K, d)``; there are no labels of the training rows.
 
@@ -507,28 +490,9 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Grouped):  # 
     )
     inertia_ = _Absent(_EXACT)
 
-    def __init__(
-        self,
-        n_clusters: int = 3,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-5,
-        bounds: Bounds | None = None,
-        iterations: int = 10,
-        adjacency: str = "replace_one",
-        accountant: str = "exact",
-        random_state: int | None = None,
-        ledger: str | Path | BudgetLedger | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.iterations = iterations
-        self.adjacency = adjacency
-        self.accountant = accountant
-        self.random_state = random_state
-        self.ledger = ledger
+    n_clusters: int = 3
+    _: KW_ONLY
+    iterations: int = 10
 
     def fit(self, X: ArrayLike, y: object = None) -> DPKMeans:
         """Fit to rows ``(n, d)``; y is not read."""
@@ -557,7 +521,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Grouped):  # 
         return -float(np.sum(self.transform(X).min(axis=1) ** 2))
 
 
-class DPFactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class DPFactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Bounded):  # type: ignore[misc]
     """Private factor analysis: ``components_ (k, d)``, ``mean_``, ``noise_variance_ (d,)``.
 
     All releases are before the steps: ``iterations`` cost nothing. Parameters as in
@@ -566,28 +531,9 @@ class DPFactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Priva
     **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-5,
-        bounds: Bounds | None = None,
-        iterations: int = 50,
-        adjacency: str = "replace_one",
-        accountant: str = "exact",
-        random_state: int | None = None,
-        ledger: str | Path | BudgetLedger | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.iterations = iterations
-        self.adjacency = adjacency
-        self.accountant = accountant
-        self.random_state = random_state
-        self.ledger = ledger
+    n_components: int = 2
+    _: KW_ONLY
+    iterations: int = 50
 
     def fit(self, X: ArrayLike, y: object = None) -> DPFactorAnalysis:
         """Fit to rows ``(n, d)``; y is not read."""
@@ -623,7 +569,8 @@ class DPFactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Priva
         return model
 
 
-class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Bounded):  # type: ignore[misc]
     """Private principal components: ``components_ (k, d)``, ``explained_variance_`` and
     ``explained_variance_ratio_ (k,)``, ``mean_``; also ``covariance_`` and ``correlation_ (d, d)``.
 
@@ -634,26 +581,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # typ
     **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
     """
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-5,
-        bounds: Bounds | None = None,
-        adjacency: str = "replace_one",
-        accountant: str = "exact",
-        random_state: int | None = None,
-        ledger: str | Path | BudgetLedger | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.adjacency = adjacency
-        self.accountant = accountant
-        self.random_state = random_state
-        self.ledger = ledger
+    n_components: int | None = None
 
     def fit(self, X: ArrayLike, y: object = None) -> DPPCA:
         """Fit to rows ``(n, d)`` of two columns or more; y is not read.
@@ -719,7 +647,8 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # typ
         return float(self.score_samples(X).mean())
 
 
-class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
+@dataclass(eq=False, repr=False, kw_only=True)
+class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
     """A private logistic regression of two outcomes: ``coef_ (1, d)``, ``intercept_ (1,)``.
 
     classes: the two outcomes, no before yes; a training label that is neither counts as no. They
@@ -735,28 +664,8 @@ class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
     **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-5,
-        bounds: Bounds | None = None,
-        classes: Sequence[Any] | str | None = None,
-        algorithm: str = "one_shot",
-        adjacency: str = "replace_one",
-        accountant: str = "exact",
-        random_state: int | None = None,
-        ledger: str | Path | BudgetLedger | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.classes = classes
-        self.algorithm = algorithm
-        self.adjacency = adjacency
-        self.accountant = accountant
-        self.random_state = random_state
-        self.ledger = ledger
+    classes: Sequence[Any] | str | None = None
+    algorithm: str = "one_shot"
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> DPLogisticRegression:
         """Fit to rows ``(n, d)`` and their outcomes ``(n,)``.
@@ -866,6 +775,7 @@ class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class DPLatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # type: ignore[misc]
     """Private topics of documents: ``components_ (K, V)``, how much of each word is in each topic.
 
@@ -878,30 +788,11 @@ class DPLatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMi
     **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
     """
 
-    def __init__(
-        self,
-        n_components: int = 10,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-5,
-        rate: float = 0.25,
-        epochs: int = 3,
-        length: int = 500,
-        adjacency: str = "replace_one",
-        accountant: str = "exact",
-        random_state: int | None = None,
-        ledger: str | Path | BudgetLedger | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.rate = rate
-        self.epochs = epochs
-        self.length = length
-        self.adjacency = adjacency
-        self.accountant = accountant
-        self.random_state = random_state
-        self.ledger = ledger
+    n_components: int = 10
+    _: KW_ONLY
+    rate: float = 0.25
+    epochs: int = 3
+    length: int = 500
 
     def fit(self, X: ArrayLike, y: object = None) -> DPLatentDirichletAllocation:
         """Fit to counts ``(n, V)``; a cell that is no count counts as 0. y is not read."""
