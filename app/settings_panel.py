@@ -53,7 +53,7 @@ def more_settings(scenario: Scenario, data: Data) -> None:
             box(scenario, "rows_per_person", label, 1, about.format(thing), "%d")
         if data.held_out is not None:
             with _pulled(scenario, "fitted_rows"):
-                label = f"Number of {thing}s n that are fitted, 0 for all"
+                label = f"Number n of {thing}s to fit (0: all)"
                 box(scenario, "fitted_rows", label, 1, HELP["fitted_rows"], "%d")
         with _pulled(scenario, NOISE):
             st.caption("Noise multiplier: follows from ε, δ and the composition method.")

@@ -67,7 +67,10 @@ def panel(scenario: Scenario, data: Data, schema: Schema) -> Callable[[], bool] 
         so_far = (
             ""
             if whole
-            else "For middling rows so far: easy and hard ones are still being simulated. "
+            else (
+                "For rows of medium difficulty so far: easy and hard ones are still being "
+                "simulated. "
+            )
         )
         how = " ".join((*plans[step].decided(), export.HOW))
         st.caption(f"{so_far}Protected: {who}. {how}")
@@ -77,8 +80,8 @@ def panel(scenario: Scenario, data: Data, schema: Schema) -> Callable[[], bool] 
 def over_worlds(
     scenario: Scenario, data: Data, schema: Schema, at_least: float
 ) -> tuple[str, ...] | None:
-    """What one release keeps on rows that are easy, middling and hard, and what a wanted share
-    takes there; ``None`` while they are simulated. Reads limits and a number of rows alone."""
+    """What one release keeps on rows that are easy, medium and hard, and what a wanted share takes
+    there; ``None`` while they are simulated. Reads limits and a number of rows alone."""
     options = (*scenario.setting().options().items(), ("clip", scenario.clip))
     rows = data.all_rows or data.rows
     assert rows is not None  # stand-ins are as many as the table is said to have
@@ -92,7 +95,7 @@ def over_worlds(
         f"With ε = {show(scenario.epsilon)} a release keeps {release.low:.0%} to {release.high:.0%}"
     )
     return (
-        f"{keeps} on rows from hard to easy, {release.median:.0%} on middling ones.",
+        f"{keeps} on rows from hard to easy, {release.median:.0%} on medium ones.",
         *then.ranges(),
         *then.decided(),
     )
@@ -174,7 +177,7 @@ def _wanted(line: dict[str, Any], scenario: Scenario, schema: Schema, rows: int)
 def _planned(
     wanted: tuple[WantedRelease, ...], scenario: Scenario, data: Data, delta: float
 ) -> tuple[Planner, list[Any]]:
-    """The planner of the wishes, and its plan at every total; kept. Middling rows come first, and
+    """The planner of the wishes, and its plan at every total; kept. Medium rows come first, and
     the ranges over others from behind the page."""
     answers, key = store_of(data).answers, (wanted, scenario.adjacency)
     planner: Planner = answers.peek(("planner", *key)) or answers.get(

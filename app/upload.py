@@ -148,7 +148,7 @@ def _data(upload: Upload, table: PrivateTable | PrivateCorpus, real: bool) -> Da
     else:
         terms_text = schema.to_toml()
         if not real:
-            rows = stand_in(schema, upload.rows, world=WORLDS[1])  # middling
+            rows = stand_in(schema, upload.rows, world=WORLDS[1])  # of medium difficulty
             table = PrivateTable.seal(rows, schema, open_to_all=True)
     terms = hashlib.sha256(terms_text.encode()).hexdigest()
     key = f"upload/{upload.mark}/{'real' if real else 'stand-in'}/{terms}/{upload.rows}"

@@ -50,7 +50,7 @@ class OptimalAccountant(InPairs):
     kind: str = "upper bound"
     source: str = "Kairouz, Oh, Viswanath 2015, Theorems 3.2 and 3.3; Murtagh, Vadhan 2016"
     assumptions: tuple[str, ...] = (
-        "of every release only its pair (epsilon, delta) is used",
+        "only the pair (epsilon, delta) of each release is used",
         "every Gaussian release has its own share of delta",
     )
 

@@ -206,7 +206,8 @@ def check_affordable(events: Events, delta: Real, *, slack_needed: bool) -> None
         )
     raise SharesExceedDelta(
         "delta_each",
-        f"the shares of single releases add to {show(spent)}, which uses up delta {show(smallest)}",
+        f"the deltas of single releases add up to {show(spent)}, which uses up delta "
+        f"{show(smallest)}",
         f"give every Gaussian release {'less than' if slack_needed else 'at most'} "
         f"{show(three_figures_down(left / releases))}",
     )

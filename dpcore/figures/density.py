@@ -28,7 +28,7 @@ class Density:
     """Gaussian groups ``params`` (S or 1, 1, K, 6) as one density, in tones between ``levels``.
 
     The six numbers are those of :class:`dpcore.figures.layers.Ellipses`. levels: densities in data
-    units, lowest first. A step with NaN is not drawn.
+    units, lowest first.A step with NaN is not drawn.
     """
 
     kind: ClassVar[str] = "density"
@@ -44,7 +44,7 @@ class Density:
         if params.ndim != 4 or params.shape[3] != 6 or list(self.levels) != sorted(self.levels):
             raise InputError(
                 "density",
-                "it has no six numbers a group, or its levels are not in order",
+                "it does not have six numbers per group, or its levels are not in order",
                 "give (steps or 1, 1, K, 6) and levels, lowest first",
             )
 

@@ -66,7 +66,7 @@ class Heat:
         if any(
             len(step_notes) != len(self.names) for step_notes in (notes if moving else (notes,))
         ):
-            raise InputError("heat notes", "they do not match the images", "give one an image")
+            raise InputError("heat notes", "they do not match the images", "give one per image")
         object.__setattr__(self, "notes", notes)
         if self.rows and len(self.rows) != values.shape[2]:
             raise InputError("heat rows", "they do not match the height", "give one name per row")

@@ -175,7 +175,7 @@ class Spots:
         parts = (len(self.labels), len(self.colours or ()) or count, np.shape(self.x)[-1])
         if set(parts) != {count}:
             raise InputError(
-                "labelled points", "names do not match the points", "give one of each a point"
+                "labelled points", "names do not match the points", "give one of each per point"
             )
 
 

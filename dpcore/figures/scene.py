@@ -253,10 +253,12 @@ class Scene:
         object.__setattr__(self, "positions", tuple(int(i) for i in chosen))
         if not 0 <= self.step < count:
             raise InputError(
-                "step", f"{self.step} is no step of the scene", f"give 0 to {count - 1}"
+                "step", f"{self.step} is not a step of the scene", f"give 0 to {count - 1}"
             )
         if any(not 0 <= i < count for i in self.positions or ()):
-            raise InputError("positions", "one names no step of the scene", "give step indices")
+            raise InputError(
+                "positions", "one does not name a step of the scene", "give step indices"
+            )
         if len({panel.id for panel in self.panels}) != len(self.panels):
             raise InputError("panels", "two have the same id", "give each its own id")
         _demand_steps("step_labels", len(self.step_labels), count)

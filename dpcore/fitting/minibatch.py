@@ -116,7 +116,7 @@ def forgetting_option(default: float) -> Any:
     return option(
         default,
         forgetting_exponent,
-        f"how fast they are forgotten: the F of --delay [{default:g}; paper mode 0.7]",
+        f"how fast earlier steps are forgotten: the F of --delay [{default:g}; paper mode 0.7]",
         flag="forgetting",
         metavar="F",
         paper=0.7,
@@ -158,7 +158,7 @@ def delay_dial(low: float, *methods: str) -> Dial:
     """How late forgetting begins. low: the least that the model takes."""
     return Dial(
         "Delay before earlier steps count less",
-        "Step t weighs (T + t) to the power of minus the forgetting; this is T.",
+        "Step t has weight (T + t)^−F, where F is the speed of forgetting; this is T.",
         *(low, 10_000.0, 1.0, "%.4g"),
         methods=methods,
         slide=Slide(
@@ -206,7 +206,7 @@ class SampledSettings(Settings):
     delay: float = option(
         1.0,
         positive,
-        "delay before earlier steps count less: step t weighs (T + t)^-F [1; paper mode 1024]",
+        "delay before earlier steps count less: step t has weight (T + t)^-F [1; paper mode 1024]",
         flag="delay",
         metavar="T",
         paper=1024.0,

@@ -94,7 +94,7 @@ class World:
     how far the centres of clouds lie apart, likewise. common: share of the spread inside a cloud
     that columns have in common. even: concentration of the Dirichlet law of the clouds' sizes.
     related: how far a target follows from the numbers, in scales of its noise. yes: share of an
-    outcome's second category among middling rows. away: of a target's middle from that of its
+    outcome's second category among medium rows. away: of a target's middle from that of its
     limits, in half ranges. edges: share of cells that are at a limit. counts: whether numbers are
     Poisson counts, with places in clouds as their rates. mirrored: whether clouds, or the slopes of
     a target, have either sign.
@@ -162,7 +162,7 @@ class Model:
     empty: its shape tells. recipe, scorer, picture, table, audits, fuzz, estimator: where the rest
     is found, as ``file:object`` in its folder; without an estimator no release of it is opened.
     uncertainty: likewise what its intervals need; without it no_intervals says why it has none.
-    worlds: easy, middling and hard rows, on which plans are simulated. decides: what of the rows
+    worlds: easy, medium and hard rows, on which plans are simulated. decides: what of the rows
     decides how much a release keeps, as far as somebody may know it without them.
     """
 

@@ -46,7 +46,7 @@ HALF = 0.5  # of the subspace: what is called seen
 @experiment(
     "DP-EM, Figure 5: faces",
     holds(
-        "half of the faces' subspace is seen at epsilon 0.2 and 0.3 with the stated noise",
+        "half of the faces' subspace is recovered at epsilon 0.2 and 0.3 with the stated noise",
         lambda rows: (y >= HALF for (_, x), y in points(rows, STATED).items() if 0.1 < x < 0.5),
     ),
     holds(
@@ -82,9 +82,9 @@ def compare(
             run.panel(_row_of_faces(name, epsilon), "", "", kind="points")
     run.panel(
         "affinity",
-        f"nominal epsilon (delta = {DELTA:g}, one picture replaced)",
+        f"nominal epsilon (delta = {DELTA:g}, one image replaced)",
         "affinity of the ten leading directions with the exact ones, 0 to 1",
-        "How much of the faces' subspace is seen",
+        "How much of the faces' subspace is recovered",
     )
     for name, faces in run.progress(curves.items()):
         _curve(run, name, faces, epsilons, _noises(name, epsilons, pictures))
@@ -230,7 +230,7 @@ def finding(rows: Sequence[Row]) -> str:
         when = f"from {min(reached):g}" if reached else "never"
         thresholds.append(f"{name} {when} (chance {alone:.3f})")
     return (
-        f"Below epsilon 1 the stated noise shows at most {stated:.4f} of the subspace (chance: "
-        f"{chance:.4f}); the released program's {', '.join(coded)}. Half of it is seen: "
+        f"Below epsilon 1 the stated noise recovers at most {stated:.4f} of the subspace (chance: "
+        f"{chance:.4f}); the released program's {', '.join(coded)}. Half of it is recovered: "
         f"{'; '.join(thresholds)}."
     )

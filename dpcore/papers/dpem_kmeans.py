@@ -84,7 +84,9 @@ def _printed(rows: Sequence[Row]) -> Points:
 
 
 CLAIMS = (
-    ordered("DPLloyd is better counted by zCDP than linearly", WAYS[1].name, WAYS[0].name),
+    ordered(
+        "DPLloyd is more accurate when composed by zCDP than linearly", WAYS[1].name, WAYS[0].name
+    ),
     ordered("the paper's k-means is better than DPLloyd with zCDP", _printed, WAYS[1].name),
 )
 OWN_POINTS = "points drawn from a published grid of the check-ins"
@@ -190,4 +192,4 @@ def finding(rows: list[Row]) -> str:
         orders.append(f"{panel}: {order}.")
     absent = sorted({row["curve"] for row in rows if row["y"] is None})
     without = f" Without a point: {'; '.join(absent)}." if absent else ""
-    return f"Median NICV, least first. {' '.join(orders)}{without}"
+    return f"Median NICV, lowest first. {' '.join(orders)}{without}"

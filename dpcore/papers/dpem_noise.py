@@ -49,10 +49,10 @@ def _countable(rows: Sequence[Row]) -> list[bool]:
         ),
     ),
     holds(
-        "zCDP asks for less noise than the moments accountant at the smallest epsilon",
+        "zCDP needs less noise than the moments accountant at the smallest epsilon",
         _less_than_capped,
     ),
-    holds("the printed delta of a release can be counted by advanced composition", _countable),
+    holds("advanced composition works with the printed delta of a release", _countable),
 )
 def table_noise(run: Run) -> str:
     """Noise multipliers of DP-EM's releases by each composition method, and what they really prove.
@@ -106,9 +106,9 @@ def _finding(rows: list[Row]) -> str:
         zcdp, joint = values(rows, "GGG, zCDP", name), values(rows, JOINT, name)
         true = points(rows, ("GGG, zCDP", "proved_epsilon"))[name, 1.0]
         parts.append(
-            f"{name.capitalize()}: at epsilon 1 zCDP asks for {zcdp[1.0]:.4g} times the "
-            f"sensitivity, which really proves epsilon {true:.3g}; one joint release an iteration, "
-            f"counted exactly, needs {joint[1.0]:.4g}"
+            f"{name.capitalize()}: at epsilon 1 zCDP needs noise of {zcdp[1.0]:.4g} times the "
+            f"sensitivity, for which the proved epsilon is {true:.3g}; one joint release per "
+            f"iteration, composed exactly, needs {joint[1.0]:.4g}"
         )
     refused = sorted({(row["panel"], row["curve"]) for row in rows if "refused" in row["note"]})
     names = " and ".join(f"{curve} ({name})" for name, curve in refused)

@@ -71,7 +71,7 @@ CEILING = "proved: no attacker above"
     ),
     beside(
         holds(
-            "no measured attack is better than what is proved allows",
+            "no measured attack exceeds the proved bound",
             lambda rows: (row["low"] <= row["ceiling"] for row in rows if "ceiling" in row),
         )
     ),

@@ -78,8 +78,8 @@ def figure_1(run: Run) -> str:
     orders = " ".join(_order(run.rows, case.words) for case in cases)
     better = " and ".join(_better(run.rows, case) for case in cases)
     return (
-        f"{orders} A threshold means something only beside sigma sqrt(d), the size of a gradient: "
-        f"clipping is better than Algorithm 2 {better}."
+        f"{orders} A threshold is meaningful only relative to sigma sqrt(d), the size of a "
+        f"gradient: clipping is better than Algorithm 2 {better}."
     )
 
 

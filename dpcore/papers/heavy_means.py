@@ -1,4 +1,4 @@
-"""The mean of heavy tails, with a curator and without: errors by rows and epsilon.
+"""The mean of heavy-tailed columns, with a curator and without: errors by rows and epsilon.
 
 Wang, Ding, Hu, Xie, Pan, Xu 2023, section 4 (Lemma 1 and Theorem 2); one random bit a person is
 from Duchi, Jordan, Wainwright 2018.
@@ -41,7 +41,7 @@ LOCAL = (
 
 
 @experiment(
-    "The mean of heavy tails",
+    "The mean of heavy-tailed columns",
     ordered(
         "Theorem 2 has a smaller error than Lemma 1",
         (CENTRAL[1].name, "mean"),

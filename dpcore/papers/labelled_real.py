@@ -49,7 +49,7 @@ QUICK = tuple(way for way in LABELS if way.method != "mte")
 SHOWN = tuple(
     way
     for way in WAYS
-    if way.name in ("proposed, rows that leave", "Laplace", "Gaussian", "public features, label")
+    if way.name in ("proposed, one row leaves", "Laplace", "Gaussian", "public features, label")
 )
 SPECIES = ("setosa", "versicolor", "virginica")
 PARTS_OF_A_FLOWER = ("sepal length", "sepal width", "petal length", "petal width")
@@ -254,7 +254,7 @@ def figure_12(run: Run) -> str:
     exact = _trained(scorer.rows * spread + middle, scorer.codes, test, answers)
     for epsilon in EPSILONS:
         add("real rows", epsilon, exact)
-    names = ("proposed, rows that leave", OURS, RIVAL, "public features, label")
+    names = ("proposed, one row leaves", OURS, RIVAL, "public features, label")
     ways = sorted((way for way in WAYS if way.name in names), key=lambda way: names.index(way.name))
     for way, epsilon in run.progress(product(ways, EPSILONS)):
         grid = fitted(way, table, [epsilon], draws)

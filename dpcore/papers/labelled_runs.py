@@ -63,7 +63,7 @@ def proved(name: str, method: str, adjacency: str = "label") -> Release:
 
 
 WAYS = (
-    printed("proposed, rows that leave", "paper"),
+    printed("proposed, one row leaves", "paper"),
     printed("proposed, all neighbours", "paper", neighbours="all"),
     printed("Laplace", "laplace"),
     printed("Gaussian", "gaussian"),

@@ -51,7 +51,7 @@ def figure_8(run: Run) -> str:
     table = load(run.ask.array("mnist.npz", "train_images", np.uint8))
     test = run.ask.array("mnist.npz", "test_images")[:TESTED].reshape(TESTED, -1) > 0
     pixels = test.astype(float)
-    label = f"pictures in a step (sigma 1, delta = {DELTA:g}, one picture replaced)"
+    label = f"images in a step (sigma 1, delta = {DELTA:g}, one image replaced)"
     for units, sizes in run.progress(UNITS.items()):
         run.panel(_panel(units), label, "share of pixels reconstructed", f"MNIST, {_panel(units)}")
         for size in run.progress(sizes):

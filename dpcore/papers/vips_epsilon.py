@@ -22,9 +22,9 @@ DOCUMENTS, TOPICS, DELTA = 400_000, 50, 1e-4
 SIGMAS = (1.0, 1.1, 1.24, 1.5, 2.0)
 SIZES = (5_000, 10_000, 20_000)
 PRINTED = "as printed"
-LOOSE = "the same counting, true sensitivity"
-TIGHT = "counted tightly, true sensitivity"
-ADDED = "counted tightly, a document added or removed"
+LOOSE = "the same composition, true sensitivity"
+TIGHT = "composed tightly, true sensitivity"
+ADDED = "composed tightly, a document added or removed"
 
 
 @experiment(
@@ -80,8 +80,8 @@ def _finding(rows: list[Row]) -> str:
     places = ", ".join(f"sigma {row['x']:g} with {int(row['panel']):,}" for row in short)
     head = {row["curve"]: row["y"] for row in rows if (row["panel"], row["x"]) == ("20000", 1.24)}
     return (
-        f"The printed epsilon {head[PRINTED]:.3g} (sigma 1.24, 20,000 documents) holds: the noise "
-        f"gives {head[TIGHT]:.3g}, though the printed counting with the true sensitivity says "
-        f"{head[LOOSE]:.3g}. In {len(short)} of {len(SIGMAS) * len(SIZES)} settings the printed "
-        f"epsilon is too small: {places}."
+        f"The printed epsilon {head[PRINTED]:.3g} (sigma 1.24, 20,000 documents) holds: the "
+        f"noise gives {head[TIGHT]:.3g}, although the printed composition with the true "
+        f"sensitivity gives {head[LOOSE]:.3g}. In {len(short)} of {len(SIGMAS) * len(SIZES)} "
+        f"settings the printed epsilon is too small: {places}."
     )

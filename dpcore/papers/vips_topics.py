@@ -40,7 +40,7 @@ STRONG = "strong composition, clipped"
 UNCLIPPED = "as published without clipping"
 PROVED = "proved, same epsilon"
 FREQUENCIES = "word frequencies, exact"
-COMPLETED = ", one half from the other"
+COMPLETED = ", one half predicted from the other"
 METRICS = {"": "test_perplexity", COMPLETED: "test_completion_perplexity"}  # and their panels
 
 

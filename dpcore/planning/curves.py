@@ -1,7 +1,7 @@
 """What a release keeps of its exact fit against its cost in zCDP, simulated on stand-in rows.
 
 Rows are drawn from the public schema, as many as are said to be there; no table is read. How rows
-lie inside their limits decides what is kept and is not public, so easy, middling and hard ones are
+lie inside their limits decides what is kept and is not public, so easy, medium and hard ones are
 drawn, as the model's declaration has them, and a curve has the range over all of them. Of more than
 :data:`MOST_ROWS`, or fewer of a slow model, so many are simulated and costs are scaled: noise
 matters relative to the rows, so twice the rows keep as much at a quarter of the cost.
@@ -33,6 +33,7 @@ Array = NDArray[np.float64]
 STOPS, STOPS_DELTA = EPSILONS[::4], 1e-5  # budgets simulated, five a decade
 MIDDLING = "middling"
 WORLDS = ("easy", MIDDLING, "hard")  # as a model's declaration has them
+DIFFICULTIES = ("easy", "medium", "hard")  # the same, as sentences have them
 TABLES, DRAWS = 3, 4  # drawn from the schema for each world, and noise draws on each
 LEAST_ROWS, MOST_ROWS = 1_000, 2_000  # simulated, of slow models and of others
 LEAST_GAIN = 1e-9
@@ -43,8 +44,8 @@ class UtilityCurve:
     """The share of the exact gain that a release keeps, at costs rho in zCDP.
 
     The gain is what the exact fit adds to the model's simplest rival. rho ``(S,)``: rising from 0.
-    median ``(S,)``: of simulated releases from middling rows. low, high ``(S,)``: the least tenth
-    and the largest ninetieth percentile over easy, middling and hard rows. Each is the least of
+    median ``(S,)``: of simulated releases from medium rows. low, high ``(S,)``: the least tenth
+    and the largest ninetieth percentile over easy, medium and hard rows. Each is the least of
     those from there on, so none falls. Between two costs all of them are interpolated in rho;
     beyond the last they stay.
     """
@@ -117,7 +118,7 @@ def utility_curve(
     epsilon and more.
 
     rows: a public number. options: as :func:`dpcore.fit` takes them. worlds: of the rows; without
-    the easy and the hard ones, the range is that of middling rows alone. Raises InputError for what
+    the easy and the hard ones, the range is that of medium rows alone. Raises InputError for what
     cannot be released, and as a fit does.
     """
     if schema.rehearsal:

@@ -19,8 +19,8 @@ from dpcore.releases.sheet import as_csv
 WhatIfs = Sequence[tuple[str, ReleasePlan]]
 HOW = (
     "Accuracy is the share of the exact fit's gain over the model's simplest rival that a release "
-    "keeps, simulated on rows drawn from the public limits: the median on middling rows, and the "
-    "range over easy, middling and hard ones, from the tenth to the ninetieth percentile. No row "
+    "keeps, simulated on rows drawn from the public limits: the median on medium rows, and the "
+    "range over easy, medium and hard ones, from the tenth to the ninetieth percentile. No row "
     "of any table was read, and nothing was spent."
 )
 

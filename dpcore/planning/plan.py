@@ -15,7 +15,7 @@ from dpcore.accounting.zcdp import tight_epsilon, tight_rho
 from dpcore.checks import one_of, positive, probability, whole
 from dpcore.errors import InputError
 from dpcore.models.declaration import declaration
-from dpcore.planning.curves import WORLDS, UtilityCurve, utility_curve
+from dpcore.planning.curves import DIFFICULTIES, WORLDS, UtilityCurve, utility_curve
 from dpcore.planning.split import Division, Split
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.privacy.adjacency import ADJACENCIES
@@ -86,10 +86,10 @@ class PlannedRelease:
     """What a plan gives each release of one line.
 
     epsilon: of each, at the plan's delta; noise_multiplier: total, of each (infinite where it gets
-    nothing). median: share of the exact gain that simulated releases kept there on middling rows;
-    low, high: range over easy, middling and hard ones. counted_on: the share that the programme
+    nothing). median: share of the exact gain that simulated releases kept there on medium rows;
+    low, high: range over easy, medium and hard ones. counted_on: the share that the programme
     counted on. budget_share: of all its times together. at_least: the share wanted; it takes the
-    epsilons needed, on easy, middling and hard rows, and at its own epsilon rows_needed (infinite:
+    epsilons needed, on easy, medium and hard rows, and at its own epsilon rows_needed (infinite:
     no budget simulated is enough).
     """
 
@@ -114,13 +114,13 @@ class PlannedRelease:
         reached = [math.isfinite(need) for need in self.needed]
         needs = [
             f"epsilon = {show_bound(need)} on {world} rows"
-            for world, need, there in zip(WORLDS, self.needed, reached, strict=True)
+            for world, need, there in zip(DIFFICULTIES, self.needed, reached, strict=True)
             if there
         ]
         if any(reached) and self.epsilon > 0.0:
             rows = [f"{float(f'{need:.2g}'):,.0f}" for need in self.rows_needed if need < math.inf]
             needs[-1] += f" (with epsilon = {show_most(self.epsilon)}: {' or '.join(rows)} rows)"
-        out = [world for world, there in zip(WORLDS, reached, strict=True) if not there]
+        out = [world for world, there in zip(DIFFICULTIES, reached, strict=True) if not there]
         if out:
             needs.append(f"on {' and '.join(out)} rows no simulated epsilon is enough")
         return f"{_share(self.at_least)} for {self.name!r} takes {', '.join(needs)}."
@@ -233,7 +233,7 @@ class Planner:
     """Plans of some wanted releases under any total budget: curves and programme are kept.
 
     wanted: the releases, each with its own name. adjacency: what the budget protects. worlds: of
-    the simulated rows; the plan is that of middling ones, the others give its ranges. Raises
+    the simulated rows; the plan is that of medium ones, the others give its ranges. Raises
     InputError, which names the release, for what cannot be released or simulated.
     """
 
@@ -437,9 +437,7 @@ def _most_to_drop(cost: Array, total: float) -> int:
 
 def _note(release: PlannedRelease, curve: UtilityCurve) -> str | None:
     if curve.median[-1] <= 0.0:
-        return (
-            f"{release.name!r}: middling rows drawn from the limits show no gain; lock an epsilon."
-        )
+        return f"{release.name!r}: medium rows drawn from the limits show no gain; lock an epsilon."
     if release.epsilon == 0.0:
         return f"{release.name!r} gets nothing: the others use its budget better; ask for a share."
     if abs(release.counted_on - release.median) > GAP:

@@ -41,7 +41,7 @@ SECOND = "dpcore dossier 2"  # without the hash of its own content, and who answ
 FORMAT = "dpcore dossier 3"
 NAME_IT = "name the folder of a release, or its dossier.json"
 CHOSEN = {
-    "unsaid": "nobody said what was looked at while settings were chosen",
+    "unsaid": "it was not stated what was looked at while settings were chosen",
     "stand-in": "settings were chosen while looking at a stand-in drawn from public bounds",
     "real data": "settings were chosen while looking at exact values of these rows, which no "
     "guarantee covers",
@@ -55,14 +55,15 @@ ALIKE = (
     "blocks of one size that end with empty rows, where products treat all other rows alike"
 )
 NO_TEXT = (
-    "number columns hold no text: a file in which a cell of one is neither a number nor a Boolean "
-    "nor a mark for a missing cell is refused"
+    "number columns contain no text: a file in which a cell of one is neither a number nor a "
+    "Boolean nor a mark for a missing cell is refused"
 )
 OF_TEXTS = (
     "texts are counted in the public list of words, in lower case; whatever else they hold is left "
     "out",
-    "each document's numbers come out the same whatever stands beside it: they are added up within "
-    "the document alone, in its own order, where products treat all other documents alike",
+    "each document's numbers come out the same whatever other documents there are: they are "
+    "added up within the document alone, in its own order, where products treat all other "
+    "documents alike",
 )
 PROVED = ("epsilon", "delta", "adjacency", "proof", "rehearsal", "protects", "sentence")
 _FLOATING = "noise is drawn in floating point"

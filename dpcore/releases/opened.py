@@ -41,7 +41,7 @@ OF_ROWS = {
     "score_samples": "does not give the density of a row",
     "transform": "does not transform rows",
 }
-NO_SCORE = "does not tell how well it fits a row"
+NO_SCORE = "does not score how well it fits a row"
 BLOCK = 1 << 16  # rows that are worked on at once
 SUPERVISED = ("outcome", "label", "target")
 
@@ -508,10 +508,10 @@ class OpenedTexts(OpenedRelease):
             raise InputError("rows", "they are one text", "give a list of texts")
         texts = np.array(list(rows), dtype=object)
         if texts.ndim != 1 or not texts.size:
-            raise InputError("rows", "they are no list of texts", "give one or more texts")
+            raise InputError("rows", "they are not a list of texts", "give one or more texts")
         missing = pd.isna(texts)
         if not all(isinstance(text, str) for text in texts[~missing]):
-            raise InputError("rows", "one of them is no text", "give texts")
+            raise InputError("rows", "one of them is not a text", "give texts")
         return np.where(missing, "", texts)
 
     @property

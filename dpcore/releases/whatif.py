@@ -20,7 +20,7 @@ from dpcore.releases.ledger import State
 TITLES = {
     "sums": "sums of epsilons and deltas",
     "zcdp": "zCDP",
-    "exact": "privacy-loss distribution, were the noise continuous",
+    "exact": "privacy-loss distribution, if the noise were continuous",
 }
 
 

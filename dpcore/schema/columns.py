@@ -343,7 +343,9 @@ def _categories(field: str, values: Any) -> tuple[str, ...]:
     names = tuple(str(value) for value in entries)
     if len({category_meant(name) for name in names}) < len(names):
         raise InputError(
-            field, "a category is listed twice (1, 01 and 1.0 are one)", "list each category once"
+            field,
+            "a category is listed twice (1, 01 and 1.0 count as the same)",
+            "list each category once",
         )
     return names
 

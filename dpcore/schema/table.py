@@ -159,8 +159,9 @@ class Schema:
 
     @property
     def person(self) -> str | None:
-        """Name of the column that says whose a row is: the one with the role id, or one that no
-        model reads and that is called as the table's ``id``. ``None`` where there is none.
+        """Name of the column that identifies the person of each row: the one with the role
+        id, or one that no model reads and whose name is the table's ``id``. ``None`` where there
+        is none.
 
         Raises InputError where several have that role and ``id`` names none of them.
         """

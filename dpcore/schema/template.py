@@ -26,7 +26,7 @@ _HEAD = """# What every key means: “The schema file” in the documentation. L
 [table]
 unit = "person"           # whom one row is about
 rows_per_person = 1       # the most rows one of them can have
-# id = "..."              # the column that says whose a row is
+# id = "..."              # the column that identifies the person of each row
 """
 
 

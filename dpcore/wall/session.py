@@ -308,7 +308,9 @@ class Session(Generic[S]):
                 "no bound is proved on how much several rows of one person change this sum"
             )
         if self.private and not TINY <= radius <= min(bound, HUGE):
-            raise WallError("the rows' ball is larger than the contribution's bound, or no bound")
+            raise WallError(
+                "the rows' ball is larger than the contribution's bound, or is not known"
+            )
         covered = [block for noise in noises for block in _blocks(noise, contribution)]
         if sorted([*covered, *bare]) != sorted(contribution.blocks):
             raise WallError("each block needs exactly one noise")

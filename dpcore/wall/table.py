@@ -119,7 +119,7 @@ class Sealed:
         )
 
     def __iter__(self) -> NoReturn:
-        raise WallError(f"a private {self.kind} is not iterated: measure it through a door")
+        raise WallError(f"a private {self.kind} is not iterated: measure it through a session")
 
     def __len__(self) -> NoReturn:
         raise WallError(

@@ -70,5 +70,7 @@ class BernoulliParameters:
 
 
 def result_table(record: dict[str, Any]) -> Table:
-    """One line a group: its share, and the chance of a yes in each column."""
-    return group_lines(record, "chances", "{:.1%}".format, "the chance of a yes in each column")
+    """One line a group: its share, and the probability of a yes in each column."""
+    return group_lines(
+        record, "chances", "{:.1%}".format, "the probability of a yes in each column"
+    )

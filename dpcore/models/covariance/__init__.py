@@ -27,11 +27,11 @@ MODEL = Model(
     statement=Statement(
         adds="a constant 1, the row and its square: *joint diameter of counts, sums and squares on "
         "simplex weights and a clipped ball*",
-        proved="one release, in a ball that three before it show; covariance, correlations "
+        proved="one release, in a ball found by three earlier ones; covariance, correlations "
         "and principal components are post-processing",
         claim="Analyze Gauss (Dwork, Talwar, Thakurta, Zhang 2014) releases the squares alone, "
-        "without a mean: its axes are those of uncentred rows. Its noise holds "
-        "for an added row",
+        "without a mean: its axes are those of uncentred rows. Its noise suffices "
+        "where a row is added or removed",
     ),
     opening=Opening(components=1),
     most=1,

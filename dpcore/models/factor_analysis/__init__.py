@@ -106,7 +106,7 @@ MODEL = Model(
     statement=Statement(
         adds="a constant 1, the row and its square: *joint diameter of counts, sums and squares on "
         "simplex weights and a clipped ball*",
-        proved="one release, in a ball that three before it show; all later steps are "
+        proved="one release, in a ball found by three earlier ones; all later steps are "
         "post-processing",
         claim="DP-EM 2017, section 6, states no sensitivity, proves its noise formula for epsilon "
         "below 1 only, and centres by the data's own mean. Its released program uses a "

@@ -83,8 +83,8 @@ class FactorRecipe(Recipe):
         return Printed(
             "Park, Foulds, Chaudhuri, Welling 2017, section 6 (Analyze Gauss)",
             (
-                "the paper does not say how much one row can change the second moment; its program "
-                "has 2/N, and the truth is sqrt(2)/N",
+                "the paper does not state the sensitivity of the second moment; its program "
+                "uses 2/N, and the correct value is sqrt(2)/N",
                 "its formula for the noise is proved for epsilon below 1 only",
                 "the paper scales by the data's own largest norm and centres by the data's own "
                 "mean, which is not private; here bounds and centre are public",

@@ -290,7 +290,8 @@ def _demand_gaussian(settings: MixtureSettings) -> None:
     if settings.combination != "GGG":
         raise InputError(
             "accountant",
-            "exact composition covers Gaussian noise only, and this mixes in Laplace noise",
+            "exact composition covers Gaussian noise only, and this combination includes Laplace "
+            "noise",
             "choose zcdp or ma, or the combination GGG",
         )
 

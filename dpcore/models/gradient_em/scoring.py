@@ -230,7 +230,7 @@ def _vector(scorer: Scorer) -> VectorScorer:
         raise InputError(
             "scorer",
             "it has no target and no known best fit",
-            "use a reference from this yardstick",
+            "use a reference from this scorer",
         )
     return scorer
 

@@ -230,8 +230,9 @@ class GradientSettings(Settings):
         if second and chosen.get("failure", 0.05) > math.exp(-1.0):
             raise InputError(
                 "form",
-                "the second printed noise is too small to be private for a failure above 1/e",
-                "choose the first form or a smaller failure",
+                "the second printed noise is too small to be private for a failure probability "
+                "above 1/e",
+                "choose the first form or a smaller failure probability",
             )
         if second and (mode != "paper" or together.get("algorithm") != "robust"):
             raise InputError(

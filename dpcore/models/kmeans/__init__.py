@@ -68,12 +68,12 @@ MODEL = Model(
     statement=Statement(
         adds="a count and a sum at the nearest centre: *joint diameter of counts and sums of "
         "nearest rows in a clipped ball*; before that, one count, in the bin of its distance "
-        "from a middle",
+        "from a centre",
         proved="one release for each step, one for the starting centres, and three that locate "
         "the rows and set the clipping radius",
         claim="DP-EM 2017, section 7: counts are released without noise and are not charged, so "
-        "nothing is proved. DPLloyd (Su et al. 2016) holds for an added row, not for a "
-        "replaced one",
+        "nothing is proved. DPLloyd (Su et al. 2016) is proved where a row is added or removed, "
+        "not where one is replaced",
     ),
     least=2,
     methods={

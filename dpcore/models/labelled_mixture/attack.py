@@ -53,7 +53,9 @@ class LabelledAttack(FitAttack):
             scores.append(-np.linalg.eigvalsh(above)[:, 0])
         words = {"privacy": (privacy,), "seed": 0, **options}
         stated = fit_grid(self.model, sealed(rows, inside), **words).guarantee()
-        scene = "a far row in a small class or in the other; the released covariance seen"
+        scene = (
+            "a far row in a small class or in the other; only the released covariance is observed"
+        )
         return Clouds(scores[0], scores[1], False, stated.claim, stated.proof, scene)
 
 

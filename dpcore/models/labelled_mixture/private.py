@@ -77,7 +77,9 @@ class ReleaseRecipe(Recipe):
                 f"choose {wanted}",
             )
         if len({p.delta for p in requests}) > 1:
-            raise InputError("delta", "budgets of one grid have several", "fit them apart")
+            raise InputError(
+                "delta", "the budgets of one grid have several deltas", "fit them apart"
+            )
         epsilons = np.array([p.epsilon for p in requests], dtype=float)
         return PublishedBudget(epsilons, 1.0 / epsilons, requests[0].delta, 1)
 

@@ -36,7 +36,7 @@ def demand_public_features(session: Session[LabelledRows], method: str) -> None:
     if session.private and session.adjacency != "label":
         raise InputError(
             "method",
-            f"{method} takes features as public, which this adjacency protects",
+            f"{method} treats the features as public, but this adjacency protects them",
             "choose adjacency label, or method staged",
         )
 

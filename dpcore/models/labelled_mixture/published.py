@@ -44,7 +44,7 @@ def printed(method: str, neighbours: str) -> Printed:
         return Printed(source + f"section 5 ({_RIVALS[method]})", (_NOISE_READS, _TWO))
     reasons: tuple[str, ...] = (
         "Wishart noise of d + 1 degrees only ever adds: a covariance below the exact one is "
-        "impossible, which tells neighbours apart at every epsilon",
+        "impossible, which distinguishes neighbours at every epsilon",
         _NOISE_READS,
     )
     if neighbours in BALLS:

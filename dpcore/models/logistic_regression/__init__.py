@@ -75,7 +75,7 @@ class LogisticSettings(Settings):
     delay: float = option(
         0.0,
         nonnegative,
-        "step t weighs (delay + t)^-forgetting [0; 1024 in paper mode]",
+        "step t has weight (delay + t)^-forgetting [0; 1024 in paper mode]",
         flag="delay",
         metavar="T0",
         paper=1024.0,

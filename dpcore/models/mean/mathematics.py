@@ -1,4 +1,4 @@
-r"""The mean of heavy tails: where to bend a number before it is averaged, and what that costs.
+r"""The mean of heavy-tailed columns: soft truncation of each number, and what it costs.
 
 Only the mean square is bounded: ``E x^2 <= 1`` after division by the public ``sqrt tau``. Each
 number becomes ``s f(x / s)`` for a public scale s; f is plain clipping, or the soft truncation of

@@ -134,7 +134,7 @@ def _central(
         settings.method, multiplier, _expected_rows(session, settings), dim, settings.failure
     )
     noisy = session.release(
-        "sum of bent numbers",
+        "sum of truncated numbers",
         BoxVector(dim, bent.largest),
         Vectors(partial(_bent, bent, spread), own=False),
         Noise("gaussian", _of_bound(multiplier, bent, settings)),
@@ -152,7 +152,7 @@ def _local(
     bent = heavy_tails.local(settings.method, multiplier, rows, dim, settings.failure)
     sent = randomise(
         session,
-        "each row's bent numbers, with noise of their own",
+        "each row's truncated numbers, with their own noise",
         bent.largest,
         partial(_bent, bent, spread),
         Noise("gaussian", _of_bound(multiplier, bent, settings)),

@@ -70,7 +70,9 @@ def draw_reconstructions(subject: Subject) -> Drawing:
     for run in np.flatnonzero(np.isfinite(bold.weights).all(axis=(1, 2))):
         private[run] = reconstructed(binary, bold, int(run))
     exact = reconstructed(binary, subject.exact, 0)
-    return component_images.given_back(binary, exact, private, image, 1.0, "chance to be on")
+    return component_images.given_back(
+        binary, exact, private, image, 1.0, "probability of being on"
+    )
 
 
 def given_back(pictures: Array, fits: Mapping[float, Network], image: tuple[int, int]) -> Scene:
@@ -90,7 +92,7 @@ def given_back(pictures: Array, fits: Mapping[float, Network], image: tuple[int,
         names = tuple(f"picture {i + 1}" for i in range(len(originals)))
         tiles = values.reshape(len(values), len(originals), *image)
         across = images_across(len(originals), image)
-        heat = Heat(tiles, 1.0, "chance to be on", names, across=across, above=True)
+        heat = Heat(tiles, 1.0, "probability of being on", names, across=across, above=True)
         return Panel(name, name.capitalize(), captions, captions, *side, (heat,), bare=True)
 
     captions = tuple(f"{share:.0%} of these pixels reconstructed" for share in right)

@@ -60,7 +60,7 @@ class BeliefRecipe(Recipe):
         if adjacency not in ("replace_one", "add_remove"):
             raise InputError(
                 "adjacency",
-                f"it reads whole rows, but {adjacency} singles out a column",
+                f"it uses whole rows, but {adjacency} protects only a part of each",
                 "choose replace_one or add_remove",
             )
         steps = steps_of(settings, settings.epochs, rows, adjacency)

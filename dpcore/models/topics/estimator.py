@@ -32,7 +32,7 @@ class _Reopened(Reopened):
         words = tuple(map(str, record["vocabulary"]))
         topics, mass = (np.asarray(record[name], dtype=float) for name in ("topics", "mass"))
         if topics.shape != (len(mass), len(words)) or not np.all(topics > 0.0):
-            raise ValueError("topics of other words")
+            raise ValueError("topics over other words")
         return TopicParameters(words, topics, mass)
 
 

@@ -115,7 +115,7 @@ def _by_labels(adjacency: str, *, add: float, moves: float) -> float:
     if adjacency not in ("label", "add_remove"):
         raise InputError(
             "adjacency",
-            f"{adjacency} protects features, which this release takes as public",
+            f"{adjacency} protects features, which this release treats as public",
             "choose label, or another method",
         )
     return add if adjacency == "add_remove" else moves
