@@ -10,6 +10,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -104,7 +105,7 @@ class BundledTable(Bundled):
             )
         return home() / self.file
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         """The public bounds: beside the data file, or those the rows are drawn in."""
         if self.file is not None:

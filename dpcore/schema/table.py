@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -194,7 +195,7 @@ class Schema:
     def _only(self, role: str) -> str | None:
         return next((column.name for column in self.columns if column.role == role), None)
 
-    @property
+    @cached_property
     def _features(self) -> tuple[Column, ...]:
         return tuple(column for column in self.columns if column.role == "feature")
 
