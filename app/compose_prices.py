@@ -36,6 +36,7 @@ from dpcore.evaluation.composition import (
     slow_slots,
     ways,
 )
+from dpcore.privacy import Event
 
 COARSE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 
@@ -56,8 +57,9 @@ class Priced:
 
     turn: where advanced counting becomes cheaper than adding.
     rows: the answers of all methods, where they were asked for. left: how many answers are missing.
-    refusal: why the picture asked for cannot be drawn, if so. pinned: the pinned lists' prices by
-    their names, each at its own count.
+    refusal: why the picture asked for cannot be drawn at the current count, if so. undrawn: the
+    counts at which it cannot. pinned: the pinned lists' prices by their names, each at its own
+    count.
     """
 
     prices: Prices
@@ -66,6 +68,7 @@ class Priced:
     rows: tuple[Row, ...]
     left: int
     refusal: str = ""
+    undrawn: frozenset[int] = frozenset()
     pinned: Mapping[str, Prices] = field(default_factory=dict)
 
 
@@ -82,14 +85,19 @@ def priced(composition: Composition, *, all_methods: bool = False) -> Priced:
         ("turn", lone), lambda: crossover(composition.events, composition.delta)
     )
     picture: Picture | Prices | None
-    refusal = ""
+    refusal, undrawn = "", frozenset[int]()
     if composition.hold == "noise" and composition.show == "noise":
         picture = _prices(store, composition, composition.epsilon, tasks)
     else:
         try:
-            picture = _picture(store, composition, prices.counts, tasks)
+            picture, undrawn = _picture(store, composition, prices.counts, tasks)
         except NotCovered as error:
             picture, refusal = None, str(error)
+    if composition.k in undrawn:
+        refusal = (
+            f"No picture at k = {composition.k:,}: the privacy losses are spread too widely for "
+            "one lattice; choose a smaller k or more noise."
+        )
     rows = _rows(store, composition, tasks) if all_methods else ()
     pinned = {
         name: _prices(store, other, _target(other), tasks, (other.k,)).only(other.k)
@@ -99,7 +107,7 @@ def priced(composition: Composition, *, all_methods: bool = False) -> Priced:
         tasks.sort(key=lambda task: task.rank)
         key = ("compose", composition, all_methods)
         in_background(store, key, lambda: _work_off(store, key, tasks))
-    return Priced(prices, turn, picture, rows, len(tasks), refusal, pinned)
+    return Priced(prices, turn, picture, rows, len(tasks), refusal, undrawn, pinned)
 
 
 def _target(composition: Composition) -> float | None:
@@ -210,11 +218,12 @@ def _filled(
 
 def _picture(
     store: ResultStore, composition: Composition, counts: tuple[int, ...], tasks: list[Task]
-) -> Picture | None:
-    """The picture asked for at every count; gaps where it is still worked out."""
-    name, events = composition.show, composition.events
+) -> tuple[Picture | None, frozenset[int]]:
+    """The picture asked for at every count, with gaps where it is still worked out; and the counts
+    at which it cannot be drawn."""
+    name, events, none = composition.show, composition.events, frozenset[int]()
     if name not in PICTURES or composition.hold == "budget":
-        return None
+        return None, none
     if name in CLOSED:
         make = {
             "moments": lambda: moments_of(events, counts),
@@ -222,14 +231,14 @@ def _picture(
             "amplification": lambda: amplification_of(events, counts, composition.delta),
         }[name]
         drawn: Picture = store.answers.get((name, events, composition.delta, counts), make)
-        return drawn
+        return drawn, none
     methods = composition.methods if name == "profile" else ()
     key = ("picture", name, events, methods)
     if all_gaussian(events):
         whole: Picture = store.answers.get(
             (key, counts), lambda: picture_of(name, events, counts, methods)
         )
-        return whole
+        return whole, none
     if name != "profile":
         check_lawful(events)
     results = _results_of(store, key)
@@ -238,10 +247,22 @@ def _picture(
         if count not in results:
             rank = _distance(count, composition.k)
             tasks.append(
-                Task(rank, results, count, lambda k=count: picture_of(name, events, (k,), methods))  # type: ignore[misc]
+                Task(rank, results, count, lambda k=count: _drawn(name, events, k, methods))  # type: ignore[misc]
             )
-    slots = [way.slot for way in ways(events, methods)]
-    return joined([results.get(k) or nothing_yet(name, slots) for k in counts])
+    blank = nothing_yet(name, [way.slot for way in ways(events, methods)])
+    undrawn = frozenset(k for k in counts if isinstance(results.get(k), NotCovered))
+    parts = [blank if k in undrawn else results.get(k, blank) for k in counts]
+    return joined(parts), undrawn
+
+
+def _drawn(
+    name: str, events: tuple[Event, ...], count: int, methods: tuple[str, ...]
+) -> Picture | NotCovered:
+    """The picture of one count; the refusal where no lattice holds its law of losses."""
+    try:
+        return picture_of(name, events, (count,), methods)
+    except NotCovered as refusal:
+        return refusal
 
 
 def _rows(store: ResultStore, composition: Composition, tasks: list[Task]) -> tuple[Row, ...]:

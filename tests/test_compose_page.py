@@ -458,6 +458,22 @@ def test_a_picture_that_no_theorem_gives_says_why_and_leaves_the_bars() -> None:
     assert any("sampling" in text for text in texts(page) if "dp-finding" in text)
 
 
+def test_a_list_whose_losses_no_lattice_holds_keeps_the_page() -> None:
+    listed = {"lines": "g0.05~1~p0.5", "adjacency": "add_remove", "k": "10000", "methods": "rdp"}
+    page = healthy(opened(**listed, show="loss").run())
+    now = scene(page)
+    panel = now["panels"][1]
+    assert panel["id"] == "loss"
+    assert panel["subtitle"][now["step"]] == "no picture: the losses are spread too widely"
+    assert "working it out" in panel["subtitle"][0], "other counts are still to come"
+    assert any("No picture at k = 10,000" in text for text in texts(page) if "dp-finding" in text)
+    events = from_query({"preset": "own"} | listed).events
+    found = picture_of("profile", events, (10_000,), ("rdp", "pld"))
+    assert isinstance(found, Profile)
+    curves = {slot: np.isfinite(curve).any() for slot, curve in found.epsilons.items()}
+    assert sorted(curves.values()) == [False, True], "only the law's own curve is missing"
+
+
 def test_hidden_controls_are_not_there() -> None:
     page = healthy(opened(hide="preset,hold,show,noise,k"))
     outside = [n for n in _all(page.main, skip="popover") if hasattr(n, "label")]

@@ -74,8 +74,10 @@ export class Path {
     this.show = this.button("Show the truth", () => this.reveal(), "dpp-first");
     this.again = this.button("Draw again", () => this.reset());
     this.back = this.button("◂ Back", () => this.go(this.at - 1));
-    this.large = this.button("Present", () => this.present(!this.presented));
+    this.large = this.button("Present", () => {}, "dpp-present"); // presenter.js hears of it
     this.next = this.button("Next ▸", () => this.go(this.at + 1));
+    this.back.dataset.turns = "back"; // what present mode of the whole page presses
+    this.next.dataset.turns = "next";
     this.root = make("section", { class: "dpp" }, [
       this.dots, this.title, this.about, this.ask, this.dial, this.picture, this.told,
       make("div", { class: "dpp-buttons" }, [
@@ -87,8 +89,6 @@ export class Path {
     this.input.addEventListener("input", () => this.tell());
     this.root.addEventListener("keydown", (event) => {
       if (/** @type {HTMLElement} */ (event.target).closest(".dpp-pad, input")) return;
-      if (event.key === "Escape") this.present(false);
-      if (event.key.toLowerCase() === "p") this.present(!this.presented);
       if (event.key === "ArrowRight") this.go(this.at + 1);
       if (event.key === "ArrowLeft") this.go(this.at - 1);
     });
@@ -100,18 +100,6 @@ export class Path {
     const button = make("button", { type: "button", class: kind }, [label]);
     button.addEventListener("click", act);
     return button;
-  }
-
-  get presented() {
-    return this.root.classList.contains("dpp-large");
-  }
-
-  /** Fill the window with one screen in large type, or stand on the page again.
-   * @param {boolean} large */
-  present(large) {
-    this.root.classList.toggle("dpp-large", large);
-    this.large.textContent = large ? "Close" : "Present";
-    this.title.focus({ preventScroll: true });
   }
 
   get screen() {

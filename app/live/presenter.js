@@ -1,6 +1,7 @@
 // @ts-check
 // Present mode: one card at a time in large type, turned by keys. The style sheets of the page hide
-// what is neither the card nor its sliders and sentences. The path of lessons has a mode of its own.
+// what is neither the card nor its sliders and sentences. The path of lessons is one card, which
+// turns its own screens before the next card comes.
 
 import { clamp } from "./format.js";
 import { make } from "./dom.js";
@@ -52,7 +53,7 @@ export class Presenter {
     // Before a slider hears of it, which pages too.
     document.addEventListener("keydown", (event) => this.key(event), true);
     document.addEventListener("click", ({ target }) => {
-      if (target instanceof Element && target.closest(".dp-present")) this.show(true);
+      if (target instanceof Element && target.closest(".dp-present, .dpp-present")) this.show(true);
     });
   }
 
@@ -67,7 +68,7 @@ export class Presenter {
     const cards = all(".dpl-card").filter((card) => !card.closest(".dpp, [role=dialog]"));
     const number = (/** @type {HTMLElement} */ one) => Number.parseInt(one.textContent ?? "", 10);
     const questions = all('[class*="st-key-question_"]').sort((a, b) => number(a) - number(b));
-    return [...slidesOf(cards), ...questions.map((one) => [one])];
+    return [...all(".dpp").map((one) => [one]), ...slidesOf(cards), ...questions.map((one) => [one])];
   }
 
   /** @param {boolean} shown */
@@ -87,8 +88,13 @@ export class Presenter {
     window.dispatchEvent(new Event(TOLD));
   }
 
-  /** @param {number} by */
+  /** To another screen of the path where it is shown and has one, else to another card.
+   * @param {number} by */
   turn(by) {
+    const way = by > 0 ? "next" : "back";
+    /** @type {HTMLButtonElement | null} */
+    const screen = document.querySelector(`.dpp[data-${HERE}] [data-turns=${way}]:enabled`);
+    if (screen) return screen.click();
     this.at += by;
     this.mark();
   }
@@ -118,7 +124,7 @@ export class Presenter {
   key(event) {
     const { target, key } = event;
     if (!(target instanceof Element) || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (target.closest(`.dpp, ${FIELDS}`)) return;
+    if (target.closest(FIELDS)) return;
     if (key.toLowerCase() === "p" && (this.shown || this.slides.length)) this.show(!this.shown);
     if (!this.shown) return;
     if (key === "Escape") this.show(false);

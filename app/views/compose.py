@@ -189,6 +189,7 @@ def picture(listed: Composition, answer: Priced) -> Scene:
         count=listed.k,
         positions=tuple(range(len(COUNTS))),
         pinned=answer.pinned,
+        undrawn=answer.undrawn,
     )
     if not answer.pinned:
         return scene

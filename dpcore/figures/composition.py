@@ -5,8 +5,8 @@ Every epsilon drawn is one that some theorem gives; between two counts the pictu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,20 +102,22 @@ def prices_scene(
     count: int | None = None,
     positions: tuple[int, ...] | None = None,
     pinned: Mapping[str, Prices] | None = None,
+    undrawn: Collection[int] = (),
 ) -> Scene:
     """Bars at the current count beside a picture: the prices against the count, unless another is
     given (other prices, such as the noise that a budget needs, are drawn against the count too).
 
     count: the current one [the first]. positions: the count of each position of the slider.
     pinned: other lists' prices at one count each, which leave a mark on the bars' axis where they
-    are amounts of the same.
+    are amounts of the same. undrawn: the counts of which there is no picture.
     """
     texts = texts or Texts()
     step = prices.counts.index(count) if count is not None else 0
     if picture is None or isinstance(picture, Prices):
         beside: tuple[Panel, ...] = (_curve_panel(picture or prices, texts),)
     else:
-        beside = _picture_panels(picture, prices, prices.counts[step])
+        panels = _picture_panels(picture, prices, prices.counts[step])
+        beside = tuple(_told_undrawn(panel, prices.counts, undrawn) for panel in panels)
     return Scene(
         steps=tuple(float(k) for k in prices.counts),
         step_labels=tuple(f"{k:,}" for k in prices.counts),
@@ -124,6 +126,25 @@ def prices_scene(
         step=step,
         positions=positions,
         symbol="k",
+    )
+
+
+def _told_undrawn(panel: Panel, counts: Sequence[int], undrawn: Collection[int]) -> Panel:
+    """The panel, with a word at the counts of which there is no picture."""
+    if not undrawn:
+        return panel
+    subtitles, alts = (
+        (text,) * len(counts) if isinstance(text, str) else text
+        for text in (panel.subtitle, panel.alt)
+    )
+    gone = "no picture: the losses are spread too widely"
+    return replace(
+        panel,
+        subtitle=tuple(gone if k in undrawn else t for k, t in zip(counts, subtitles, strict=True)),
+        alt=tuple(
+            f"k = {k:,}: {gone}." if k in undrawn else text
+            for k, text in zip(counts, alts, strict=True)
+        ),
     )
 
 

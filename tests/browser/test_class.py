@@ -58,11 +58,20 @@ def test_one_card_at_a_time_in_large_type(page: Any, server: Callable[..., str])
 
 
 @pytest.mark.full
-def test_questions_are_presented_one_by_one(page: Any, server: Callable[..., str]) -> None:
-    drawn(page, f"{server(None)}/learn")
-    page.get_by_role("button", name="Present").first.click()
+def test_the_path_and_then_the_questions_are_presented(
+    page: Any, server: Callable[..., str]
+) -> None:
+    drawn(page, f"{server(None)}/learn?present=1")
     shown = """() => [...document.querySelectorAll('[class*="st-key-question_"]')]
       .filter((one) => one.checkVisibility()).map((one) => one.innerText.slice(0, 2))"""
+    screens = page.locator(".dpp-dots button").count()
+    heading = page.locator(".dpp h2")
+    for screen in range(1, screens + 1):
+        assert heading.is_visible()
+        assert heading.inner_text().startswith(f"{screen} ")
+        assert page.locator(".dpp .dpl-card:visible").count() > 0
+        assert page.evaluate(shown) == []
+        page.keyboard.press("PageDown" if screen % 2 else "ArrowRight")
     page.wait_for_function(f"({shown})().length === 1")
     assert page.evaluate(shown) == ["1 "]
     assert not page.locator(".dpp").is_visible()
@@ -70,6 +79,8 @@ def test_questions_are_presented_one_by_one(page: Any, server: Callable[..., str
     assert page.evaluate(shown) == ["2 "]
     page.keyboard.press("Escape")
     assert len(page.evaluate(shown)) > 20
+    page.get_by_role("button", name="Present").last.click()
+    assert heading.is_visible()
 
 
 @pytest.mark.full
