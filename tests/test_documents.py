@@ -8,12 +8,12 @@ from zipfile import ZipFile
 import numpy as np
 import pandas as pd
 import pytest
+from bundled import docstrings
 
 from dpcore.datasets.bars import WORDS, bar_documents, bars
 from dpcore.datasets.corpora import find_corpus
 from dpcore.datasets.documents import is_documents, load_documents
 from dpcore.datasets.files import home
-from dpcore.datasets.make import docstrings
 from dpcore.datasets.words import read_vocabulary, vocabulary_path
 from dpcore.errors import InputError
 from dpcore.wall.custodian import custodian_documents

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from bundled import files, make_all
+from bundled.__main__ import main
 from support import ROOT
 
 from dpcore.datasets.catalogue import BUNDLED, BundledTable, bundled, find
@@ -19,8 +21,6 @@ from dpcore.datasets.faces import WAYS, faces_like, truth_of
 from dpcore.datasets.files import home
 from dpcore.datasets.generators import covariance_2d, gaussian_mixture, stand_in, stroke_like
 from dpcore.datasets.load import load, read_described
-from dpcore.datasets.make import files, make_all
-from dpcore.datasets.make.__main__ import main
 from dpcore.datasets.places import PARTS, check_ins, points_from_histogram
 from dpcore.errors import InputError
 from dpcore.models.declaration import World

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpcore.datasets.columnar import schema_of_bytes
 from dpcore.datasets.faces import faces_like
-from dpcore.datasets.generators import gaussian_mixture, stroke_like
+from dpcore.datasets.generators import covariance_2d, gaussian_mixture, stroke_like
 from dpcore.datasets.gradient_models import (
     incomplete_regression,
     symmetric_mixture,
@@ -33,6 +33,11 @@ FACE = Image(32, 32)
 CHECK_INS = 1_256_384  # as many as in Figure 4 of Park et al. 2017
 PATIENTS, COMPONENTS = 50_000, 100
 RADIUS = 5.0  # of the ball before it is scaled to 1; the farthest row lies at 4.6
+CROWD = 104  # people about the rare person, in two clouds
+CROWD_WEIGHTS = (0.55, 0.45)
+CROWD_MEANS = ((29.0, 38.0), (52.0, 74.0))
+CROWD_COVARIANCES = (covariance_2d(4.5, 8.0, 0.35), covariance_2d(6.0, 10.0, -0.25))
+RARE_PERSON = (91.0, 176.0)
 FAR, AROUND = 50, (4.0, 6.0)  # people who live as the rare person does, and how much they differ
 MISSING = 1 / 3  # share of the answers
 VOTERS = (  # of each party: its share, then mean and deviation of age and of income, correlation
@@ -69,13 +74,11 @@ USED, MISTAKEN = 0.35, 0.05  # how often a room is used; windows that are otherw
 
 def _people(schema: Schema) -> pd.DataFrame:
     """The crowd about the rare person, fifty times as large, and fifty people in that place."""
-    from dpcore.datasets.make import rare_person
-
     rng = np.random.default_rng(5_250)
-    covariances = np.array(rare_person.COVARIANCES)
-    crowd, far = 50 * rare_person.CROWD, rng.standard_normal((FAR, len(AROUND)))
-    rows, _ = gaussian_mixture(crowd, rare_person.WEIGHTS, rare_person.MEANS, covariances, rng)
-    rows = np.vstack([rows, rare_person.RARE_PERSON + far * AROUND])
+    covariances = np.array(CROWD_COVARIANCES)
+    crowd, far = 50 * CROWD, rng.standard_normal((FAR, len(AROUND)))
+    rows, _ = gaussian_mixture(crowd, CROWD_WEIGHTS, CROWD_MEANS, covariances, rng)
+    rows = np.vstack([rows, RARE_PERSON + far * AROUND])
     return _inside(schema, rows.round(1))
 
 

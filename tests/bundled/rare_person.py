@@ -9,14 +9,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from dpcore.datasets.generators import covariance_2d, gaussian_mixture
-from dpcore.datasets.make.files import GeneratedFile, public_draws
+from dpcore.datasets.drawn import (
+    CROWD,
+    CROWD_COVARIANCES,
+    CROWD_MEANS,
+    CROWD_WEIGHTS,
+    RARE_PERSON,
+)
+from dpcore.datasets.generators import gaussian_mixture
 
-CROWD = 104
-WEIGHTS = (0.55, 0.45)
-MEANS = ((29.0, 38.0), (52.0, 74.0))
-COVARIANCES = (covariance_2d(4.5, 8.0, 0.35), covariance_2d(6.0, 10.0, -0.25))
-RARE_PERSON = (91.0, 176.0)
+from .files import GeneratedFile, public_draws
 
 
 def make() -> tuple[GeneratedFile, ...]:
@@ -29,8 +31,10 @@ def make() -> tuple[GeneratedFile, ...]:
 
 def _made(file: str, crowd: int, seed: int) -> GeneratedFile:
     """A crowd with the rare person in the last row."""
-    rows, group = gaussian_mixture(crowd, WEIGHTS, MEANS, np.array(COVARIANCES), public_draws(seed))
+    rows, group = gaussian_mixture(
+        crowd, CROWD_WEIGHTS, CROWD_MEANS, np.array(CROWD_COVARIANCES), public_draws(seed)
+    )
     everybody = np.vstack([np.clip(rows, [0, 0], [110, 200]), RARE_PERSON]).round(1)
     frame = pd.DataFrame(everybody, columns=["age", "income"])
-    frame["group"] = [*(group + 1), len(WEIGHTS) + 1]
+    frame["group"] = [*(group + 1), len(CROWD_WEIGHTS) + 1]
     return GeneratedFile(file, frame)

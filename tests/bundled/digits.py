@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dpcore.datasets.make.files import GeneratedFile, schema_of
+from .files import GeneratedFile, schema_of
 
 SCHEMA = schema_of("digits.csv.gz")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from dpcore.datasets.make.files import GeneratedFile, public_draws, schema_of
+from .files import GeneratedFile, public_draws, schema_of
 
 ROWS = 20_000
 SHARES = (0.42, 0.36, 0.22)

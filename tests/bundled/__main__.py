@@ -1,4 +1,4 @@
-"""Rebuild the bundled files: ``python -m dpcore.datasets.make [FOLDER]``."""
+"""Rebuild the bundled files: ``python -m tests.bundled [FOLDER]``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 from dpcore.datasets.files import home
-from dpcore.datasets.make import docstrings, make_all
+
+from . import docstrings, make_all
 
 
 def main(arguments: list[str]) -> None:

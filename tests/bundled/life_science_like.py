@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from dpcore.datasets.make.files import GeneratedFile, public_draws, schema_of
+from .files import GeneratedFile, public_draws, schema_of
 
 ROWS = 26_733
 COLUMN_SD = np.array([2.48, 2.19, 2.08, 1.84, 1.66, 1.46, 1.34, 1.29, 1.22, 1.17])

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from dpcore.datasets.generators import covariance_2d, gaussian_mixture
-from dpcore.datasets.make.files import GeneratedFile, public_draws
+
+from .files import GeneratedFile, public_draws
 
 ROWS = 5_000
 WEIGHTS = (0.40, 0.35, 0.25)

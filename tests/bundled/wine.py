@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dpcore.datasets.make.files import GeneratedFile, schema_of
+from .files import GeneratedFile, schema_of
 
 # Ranges a chemist would write down for table wine, without looking at a bottle.
 SCHEMA = schema_of("wine.csv")

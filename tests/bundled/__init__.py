@@ -1,12 +1,12 @@
-"""The scripts behind ``sample_data``: ``python -m dpcore.datasets.make`` rebuilds every file.
+"""The scripts behind ``sample_data``: ``python -m tests.bundled`` rebuilds every file.
 
 Each script fixes its seed, so a rebuild gives the same bytes; a test compares them. Only the texts
-of installed libraries are as their versions are (:mod:`dpcore.datasets.make.docstrings`).
+of installed libraries are as their versions are (``docstrings.py``).
 """
 
 from __future__ import annotations
 
-from dpcore.datasets.make import (
+from . import (
     digits,
     iris,
     life_science_like,
@@ -16,7 +16,7 @@ from dpcore.datasets.make import (
     three_groups,
     wine,
 )
-from dpcore.datasets.make.files import GeneratedFile
+from .files import GeneratedFile
 
 SCRIPTS = (
     three_groups,

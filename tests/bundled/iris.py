@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dpcore.datasets.make.files import GeneratedFile, schema_of
+from .files import GeneratedFile, schema_of
 
 # A flower of this genus fits in a hand: no part is longer than 10 cm or wider than 5 cm.
 SCHEMA = schema_of("iris.csv")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dpcore.datasets.make.files import GeneratedFile, public_draws
 from dpcore.datasets.places import check_ins
+
+from .files import GeneratedFile, public_draws
 
 ROWS = 4_000
 
