@@ -34,8 +34,8 @@ COVERS = {"exact", "private", "curve"}  # a link that hides one of them hides wh
 
 
 def panel(scenario: Scenario, data: Data) -> None:
-    """All of it, for a labelled release; nothing for other models."""
-    if scenario.declared.reads != "label" or COVERS & set(scenario.hide.split(",")):
+    """All of it, for a labelled release."""
+    if COVERS & set(scenario.hide.split(",")):
         return
     store = store_of(data)
     try:

@@ -9,15 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from app.precomputed import kept_fit, kept_references
+from app.precomputed import kept_fit, kept_references, kept_study
 from app.result_store import Data, ResultStore, in_background
 from app.scenario import Scenario
 from dpcore.errors import InputError
-from dpcore.evaluation.classes import Worth, worth_of
 from dpcore.evaluation.exposure import Exposure, success_rate
 from dpcore.evaluation.study import (
     BudgetGrid,
@@ -31,6 +30,9 @@ from dpcore.evaluation.study import (
 )
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.fitting.result import Fit
+
+if TYPE_CHECKING:
+    from dpcore.evaluation.classes import Worth
 
 REHEARSAL = "rehearsal, nothing is released"
 DRAWS = 13  # one bold, twelve ghosts
@@ -77,6 +79,12 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
     grid_key = (key, setting.accountant)
     budgets, most = scenario.budgets(data.rows), draws_of(scenario)
     whole = scenario.visits(data.rows) * len(budgets) * most <= AT_ONCE
+    if store.grids.peek((grid_key, most)) is None:
+        stored_study = kept_study(data, setting, budgets, scenario.curves(), most)
+        if stored_study is not None:
+            grid, drawn = stored_study
+            store.grids.get((grid_key, most), lambda: grid)
+            store.curves.get((grid_key, most), lambda: drawn)
 
     def fits(some: Sequence[float], draws: Sequence[int]) -> BudgetGrid:
         best = held_against.converged
@@ -233,6 +241,8 @@ def worth(scenario: Scenario, data: Data, store: ResultStore, study: Study) -> W
     key = ("worth", data.key, setting)
 
     def background() -> None:
+        from dpcore.evaluation.classes import worth_of  # slow to import
+
         grid, exact = study.grid, study.references.converged
         store.answers.get(key, lambda: worth_of(data.table, setting, grid, exact, data.held_out))
 

@@ -9,18 +9,21 @@ from typing import Any
 import numpy as np
 
 from app.compute import COMING, Study, coarse_to_fine, coming, draws_of, references_of
+from app.precomputed import kept_sweep
 from app.result_store import Data, ResultStore, in_background
 from app.scenario import SHARED, Scenario
 from app.tables import some_rows
 from dpcore.errors import DPCoreError, InputError
 from dpcore.evaluation.study import NOISE_ALONE, Curves, References, Sweep, sweep
 
-DELTAS = tuple(float(f"{digit}e-{power}") for power in range(12, 1, -1) for digit in (1, 3))[:-1]
-CLIPS = tuple(round(0.05 * step, 2) for step in range(2, 21))
+DIGITS = (1, 2, 3, 5)
+DELTAS = tuple(float(f"{digit}e-{power}") for power in range(12, 1, -1) for digit in DIGITS)[:-3]
+CLIPS = tuple(round(0.025 * step, 3) for step in range(4, 41))
 PER_PERSON = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 BISECT = 1 / 6  # of a decade between two numbers of rows, over two decades
 NOISE = "noise_multiplier"  # slides over the budgets: the noise of each is its stop
-DECADE = 8  # stops of an option in a decade, one decade to each side of the usual one
+DECADE = 16  # stops of an option in a decade, one decade to each side of the usual one
+CHEAP = 1e5  # visits of a row, as of a mixture's, for a fit that stands at every stop
 TITLES = {
     "clip": "Clipping",
     NOISE: "Noise multiplier",
@@ -28,7 +31,7 @@ TITLES = {
     "rows_per_person": "Rows per person",
 }
 NONE_HELD_OUT = "Fewer rows are fitted only where others are held out to judge the fit."
-FEW_DRAWS = 3  # of a slow model, at every second stop
+FEW_DRAWS = 3  # of a slow model, at every fourth stop
 FEWEST = 5  # stops that make a picture
 SAME = 1e-9  # two noise multipliers that are one
 
@@ -78,7 +81,8 @@ class Sliding:
 
 def sliding(scenario: Scenario, data: Data, store: ResultStore) -> tuple[Sliding, ...]:
     """The dials beside epsilon: delta, and the one pulled up, or what the model clips by."""
-    few = slice(None, None, 1 if scenario.cost == 1.0 else 2)  # openings are among every second
+    cheap = scenario.visits(data.rows) <= CHEAP
+    few = slice(None, None, 4 if scenario.cost > 1.0 else 1 if cheap else 2)  # openings are in each
     dials = [Sliding("delta", scenario.delta, DELTAS[few], _without_delta(scenario, data, store))]
     if scenario.beside == "clip":
         dials.append(Sliding("clip", scenario.clip, CLIPS[few]))
@@ -87,12 +91,13 @@ def sliding(scenario: Scenario, data: Data, store: ResultStore) -> tuple[Sliding
     elif name := scenario.beside:
         columns = data.public.dim
         middle = scenario.middle(name, columns) or 0.0
-        stops = scenario.slides()[name].stops or tuple(
+        own = scenario.slides()[name].stops[:: 1 if scenario.cost == 1.0 else 2]
+        around = tuple(
             float(f"{middle * 10 ** (step / DECADE):.2g}") if step else middle
             for step in range(-DECADE, DECADE + 1)
         )
         value = scenario.value(name, columns)
-        dials.append(Sliding(name, middle if value is None else value, stops[few]))
+        dials.append(Sliding(name, middle if value is None else value, own or around[few]))
     return tuple(
         replace(dial, why_not=dial.why_not or _refusal(scenario, data, store, dial))
         for dial in dials
@@ -155,7 +160,7 @@ def by_noise(study: Study, dial: Sliding) -> Study:
 
 def _refusal(scenario: Scenario, data: Data, store: ResultStore, dial: Sliding) -> str:
     """Why a dial's stops could not be worked out, where that has been tried."""
-    parts = (store.answers.peek(key) for key in _keys(scenario, data, dial))
+    parts = _parts(scenario, data, store, dial)
     return next((part for part in parts if isinstance(part, str)), "")
 
 
@@ -190,12 +195,9 @@ def swept(
     """
     if dial.name == "fitted_rows":
         usual = references_of(scenario.setting(data.secret), data.every or data, store)
-    parts: list[Sweep] = []
-    for key in _keys(scenario, data, dial):
-        part = store.answers.peek(key)
-        if not isinstance(part, Sweep):
-            return None
-        parts.append(part)
+    parts = [part for part in _parts(scenario, data, store, dial) if isinstance(part, Sweep)]
+    if len(parts) < 1 + dial.typed:
+        return None
     main, *typed = parts
     left = len(coming(main.grid))
     if left and len(dial.stops) - left < FEWEST:
@@ -212,7 +214,7 @@ def done(scenario: Scenario, data: Data, store: ResultStore, dial: Sliding) -> b
     """Whether a study over a dial, or why there is none, is there."""
     if dial.budgets:
         return True
-    parts = [store.answers.peek(key) for key in _keys(scenario, data, dial)]
+    parts = _parts(scenario, data, store, dial)
     return any(isinstance(part, str) for part in parts) or not any(map(_left, parts))
 
 
@@ -232,7 +234,7 @@ def work_out(
     """Have a study over a dial worked out behind the page, from coarse to fine; or why it cannot
     be. wanted: a stop that a hand is on, which comes next."""
     setting = scenario.setting(data.secret)
-    draws = range(draws_of(scenario) if scenario.cost == 1.0 else FEW_DRAWS)
+    draws = range(draws_beside(scenario))
     keys = _keys(scenario, data, dial)
     if dial.name == "fitted_rows":
         references = references_of(setting, data.every or data, store)
@@ -287,6 +289,25 @@ def _with_stop(
     references, single = list(so_far.references), so_far.single.copy()
     references[at], single[at] = part.references[0], part.single[0]
     return Sweep(so_far.grid.filled(part.grid), tuple(references), single)
+
+
+def draws_beside(scenario: Scenario) -> int:
+    """How many noise draws there are at a stop of a dial beside epsilon."""
+    return draws_of(scenario) if scenario.cost == 1.0 else FEW_DRAWS
+
+
+def _parts(
+    scenario: Scenario, data: Data, store: ResultStore, dial: Sliding
+) -> list[Sweep | str | None]:
+    """What is known of each part of a study over a dial, or why there is none."""
+    first, *typed = _keys(scenario, data, dial)
+    main: Sweep | str | None = store.answers.peek(first)
+    if main is None:
+        terms = (scenario.epsilon, dial.name, dial.stops, draws_beside(scenario))
+        main = kept_sweep(data, scenario.setting(data.secret), *terms)
+        if main is not None:
+            store.answers.get(first, lambda: main)
+    return [main, *map(store.answers.peek, typed)]
 
 
 def _keys(scenario: Scenario, data: Data, dial: Sliding) -> tuple[tuple[Any, ...], ...]:

@@ -129,14 +129,14 @@ def test_a_sweep_is_shown_as_far_as_it_is_there(monkeypatch: pytest.MonkeyPatch)
     assert not found.complete
     assert not done(SMALL, data, store, slide)
     there = [stop for stop in found.grid.stops if stop not in compute.coming(found.grid)]
-    assert there == [0.1, 0.3, 0.35, 0.55, 0.8]
+    assert there == [0.1, 0.325, 0.35, 0.55, 0.775]
     scene = swept_picture(SMALL, data, slide, found)
     exact, private, curve = scene.panels
     near = {stop: slide.stops[at] for stop, at in zip(slide.stops, private.nearest, strict=True)}
-    assert near.items() >= {0.15: 0.1, 0.25: 0.3, 0.35: 0.35, 0.4: 0.35, 0.9: 0.8}.items()
-    assert "0.35, the nearest so far" in private.subtitle[6]
-    assert scene.live_text["sentence"][6] == compute.COMING
-    assert exact.subtitle[6] == "sees everyone", "what clipping takes there is not known yet"
+    assert near.items() >= {0.15: 0.1, 0.25: 0.325, 0.35: 0.35, 0.4: 0.35, 0.9: 0.775}.items()
+    assert "0.35, the nearest so far" in private.subtitle[12]
+    assert scene.live_text["sentence"][12] == compute.COMING
+    assert exact.subtitle[12] == "sees everyone", "what clipping takes there is not known yet"
     drawn = [layer for layer in curve.layers if isinstance(layer, Curve)]
     assert {len(layer.x) for layer in drawn} == {5}
 
@@ -249,8 +249,11 @@ def test_which_dials_slide() -> None:
 
 
 def test_stops_hold_the_openings() -> None:
-    assert (DELTAS[0], DELTAS[-1], len(DELTAS)) == (1e-12, 0.01, 21)
-    assert (CLIPS[0], CLIPS[-1], len(CLIPS)) == (0.1, 1.0, 19)
+    assert (DELTAS[0], DELTAS[-1], len(DELTAS)) == (1e-12, 0.01, 41)
+    assert (CLIPS[0], CLIPS[-1], len(CLIPS)) == (0.1, 1.0, 37)
+    for every in (1, 2, 4):  # the fewer, the dearer a fit is
+        assert (DELTAS[::every][-1], CLIPS[::every][-1]) == (0.01, 1.0)
+        assert {1e-5, 1e-6, 1e-7} <= set(DELTAS[::every])
     _, dial = begin(GRADIENT, "threshold", ResultStore())
     assert not dial.typed
     assert dial.stops[0] < dial.value < dial.stops[-1]

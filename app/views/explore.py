@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from app import classes, compute, intervals, pins, steps, upload
+from app import compute, intervals, pins, steps, upload
 from app.components import brand, ends, live_line, look_again, loss_bar, to_page
 from app.covers import cover
 from app.explore_scene import choices as choices_in_cards
@@ -107,7 +107,10 @@ def page() -> None:
     pins.panel(scenario, data, scene, pinned, beside)
     buttons(scenario, data, study, scene)
     full_size(scenario)
-    classes.panel(scenario, data)
+    if scenario.declared.reads == "label":
+        from app import classes  # slow to import
+
+        classes.panel(scenario, data)
     if st.session_state.get(steps.OPENED):
         return  # the page drawn anew would close the dialog; it is, once somebody closes that
     if not study.complete:

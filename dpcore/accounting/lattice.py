@@ -23,7 +23,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import irfft, next_fast_len, rfft
 
 from dpcore.accounting.base import Array
 from dpcore.errors import NotCovered
@@ -232,6 +231,8 @@ class Composition:
 
     def _placed(self, tilt: float, at: _Moments) -> tuple[Array, float]:
         """Tilted masses of a window that is wide enough, and the loss at its first point."""
+        from scipy.fft import next_fast_len  # slow to import
+
         below, above = self._window(tilt, at)
         size = math.ceil((below + above) / self._step) + 4
         if size > self._longest:
@@ -265,6 +266,8 @@ class Composition:
 
     def _density(self, tilt: float, at: _Moments, below: float, size: int) -> tuple[Array, float]:
         """Tilted masses (size,) of the window, and the loss at its first point."""
+        from scipy.fft import irfft, rfft  # slow to import
+
         product = np.ones(size // 2 + 1, dtype=complex)
         centre, offset = 0, 0.0
         for factor in self._factors:

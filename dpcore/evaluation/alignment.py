@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 Array = NDArray[np.float64]
 
@@ -15,6 +14,8 @@ def by_distance(places: Array, exact: Array) -> tuple[NDArray[np.intp], NDArray[
     """Order ``(B, K)`` of each run's places ``(B, K, d)`` that is nearest to the exact ones
     ``(K, d)``; which of these are recovered: within a quarter of the way to the next (of half the
     bounds, where there is one place)."""
+    from scipy.optimize import linear_sum_assignment
+
     gaps = np.linalg.norm(places[:, :, None] - exact, axis=-1)  # (B, K, K)
     order = np.stack([linear_sum_assignment(table.T)[1] for table in gaps])
     between = np.linalg.norm(exact[:, None] - exact, axis=-1)

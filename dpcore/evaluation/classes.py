@@ -15,7 +15,6 @@ from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from dpcore.accounting.gaussian import all_gaussian, epsilon_of, total_mu
 from dpcore.errors import DPCoreError
@@ -195,6 +194,8 @@ def voted(rows: Array, codes: Codes, queries: Array) -> Codes:
     >>> voted(np.array([[0.0], [1.0]]), np.array([0, 1]), np.array([[0.1], [0.8]]))
     array([0, 1])
     """
+    from scipy.spatial import cKDTree
+
     count = max(1, min(NEIGHBOURS, len(rows) // (2 * (int(codes.max(initial=0)) + 1))))
     _, near = cKDTree(rows).query(queries, k=[*range(1, count + 1)])
     votes = (codes[near][..., None] == np.arange(int(codes.max(initial=0)) + 1)).sum(axis=1)

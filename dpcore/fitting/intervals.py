@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from dpcore.checks import positive, probability, whole
 from dpcore.errors import InputError
@@ -58,6 +57,8 @@ def by_places(places: str, *others: str) -> Match:
     """Matching of parts by the nearest places ``(K, d)``; the parts come first in all arrays."""
 
     def match(arrays: Arrays, reference: Arrays, scale: Array) -> Arrays:
+        from scipy.optimize import linear_sum_assignment
+
         gaps = (arrays[places][:, None] - reference[places]) / scale
         order = linear_sum_assignment(np.linalg.norm(gaps, axis=-1).T)[1]
         return {name: arrays[name][order] for name in (places, *others)}

@@ -1,47 +1,115 @@
-"""Make the exact fits that the explorer keeps anew: ``python -m tests.studio.precomputed``."""
+"""Work out anew what Explore keeps of its openings: ``python -m tests.studio.precomputed [TABLE]``.
+
+A file for each table, with its exact fit and its studies over epsilon and the dials beside it;
+twenty minutes for all of them.
+"""
 
 from __future__ import annotations
 
-import json
-from dataclasses import fields
+import sys
+from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
-from app.precomputed import FILE, mark_of, model_of, steps_of
-from app.result_store import Data
-from app.scenario import offered, opening
+import numpy as np
+
+from app.compute import draws_of
+from app.precomputed import EVERY, FOLDER, mark_of
+from app.result_store import Data, ResultStore
+from app.scenario import Scenario, offered, opening
+from app.stored import write
+from app.sweeps import draws_beside, sliding
 from app.tables import data_of
-from dpcore.evaluation.study import References, Setting, references
-from dpcore.evaluation.yardstick import yardstick
+from dpcore.errors import DPCoreError
+from dpcore.evaluation.study import (
+    BudgetGrid,
+    References,
+    Setting,
+    Sweep,
+    budget_grid,
+    curves,
+    references,
+    sweep,
+)
+from dpcore.evaluation.yardstick import mapped, yardstick
 
-NUMBERS = tuple(field.name for field in fields(References) if field.name != "converged")
+
+def references_of(data: Data, setting: Setting) -> References:
+    """What the table's study is held against, nothing of it known before."""
+    judge = yardstick(setting.model)
+    exact = judge.converged(data.table, setting.components, setting.options())
+    return references(data.table, setting, exact, data.held_out)
 
 
-def record_of(data: Data, setting: Setting) -> dict[str, Any]:
-    """Work out what is to be kept of a table as it opens."""
-    judge, options = yardstick(setting.model), setting.options()
-    exact = judge.converged(data.table, setting.components, options)
-    numbers = references(data.table, setting, exact, data.held_out)
+def grid_of(
+    data: Data, setting: Setting, exact: References, budgets: tuple[float, ...], draws: int
+) -> BudgetGrid:
+    """Private fits at some budgets."""
+    best = exact.converged
+    return budget_grid(data.table, setting, best, budgets, range(draws), data.held_out)
+
+
+def sweeps_of(
+    scenario: Scenario, data: Data, exact: References, places: slice = slice(None)
+) -> dict[str, Sweep]:
+    """Private fits at some stops of each dial beside epsilon; without one whose stops are refused,
+    or are those of epsilon seen from another side."""
+    setting, draws = scenario.setting(), range(draws_beside(scenario))
+    sweeps = {}
+    for dial in sliding(scenario, data, ResultStore()):
+        if dial.why_not or dial.budgets:
+            continue
+        terms = (scenario.epsilon, dial.name, dial.stops[places], draws, data.held_out)
+        try:
+            sweeps[dial.name] = sweep(data.table, setting, exact, *terms)
+        except DPCoreError as refusal:
+            print(f"{data.key}: {dial.name}: {refusal}", file=sys.stderr)
+    return sweeps
+
+
+def parts_of(scenario: Scenario, data: Data) -> dict[str, Any]:
+    """Everything that is kept of a table as it opens."""
+    setting, draws = scenario.setting(), draws_of(scenario)
+    exact = references_of(data, setting)
+    grid = grid_of(data, setting, exact, scenario.budgets(data.rows), draws)
+    drawn = curves(data.table, setting, grid, scenario.curves(), range(draws), data.held_out)
+    dials = sweeps_of(scenario, data, exact)
     return {
-        "data": data.key,
-        "table": mark_of(data, setting),
-        "model": model_of(setting),
-        "steps": steps_of(setting),
-        "kind": [type(exact).__module__, type(exact).__name__],
-        "fit": {field.name: getattr(exact, field.name).tolist() for field in fields(exact)},
-        "numbers": {name: getattr(numbers, name) for name in NUMBERS},
+        "opening": {
+            "data": data.key,
+            "table": mark_of(data, setting),
+            "setting": {name: getattr(setting, name) for name in EVERY},
+        },
+        "references": exact,
+        "grid": shortened(grid),
+        "curves": drawn,
+        **{name: replace(part, grid=shortened(part.grid)) for name, part in dials.items()},
     }
 
 
-def main() -> None:
-    """Write the file, a line for each table."""
-    lines = []
-    for table in offered():
-        scenario = opening(table.name)
+def shortened(grid: BudgetGrid) -> BudgetGrid:
+    """The grid with fits of 16 significant bits, which no picture tells from those of 53."""
+
+    def short(array: Any) -> Any:
+        if array.dtype != float:
+            return array
+        bits = array.astype(np.float32).view(np.uint32)
+        return ((bits + 0x80) & 0xFFFFFF00).view(np.float32)  # to the nearest of 16 bits
+
+    return replace(grid, fits=mapped(grid.fits, short))
+
+
+def main(names: list[str]) -> None:
+    """Write the files; with names, only theirs."""
+    FOLDER.mkdir(exist_ok=True)
+    for name in names or [table.name for table in offered()]:
+        begun, scenario = perf_counter(), opening(name)
         data = data_of(scenario)
-        if data is not None:
-            lines.append(json.dumps(record_of(data, scenario.setting())))
-    FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        assert data is not None  # bundled data is there
+        file = FOLDER / f"{name}.zip"
+        write(file, parts_of(scenario, data))
+        print(f"{name}: {file.stat().st_size:,} bytes, {perf_counter() - begun:.0f} s", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.shared.second_moments import transposed
@@ -29,6 +28,8 @@ def align(fit: Factors, reference: Factors, *, rotate: bool = True) -> AlignedFa
     With ``rotate=False`` only order and signs are chosen (Kuhn 1955), by the cosines' sizes.
     Both need as many factors as the reference has.
     """
+    from scipy.optimize import linear_sum_assignment
+
     target = reference.loadings[0]
     if rotate:
         left, _, right = np.linalg.svd(transposed(fit.loadings) @ target)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 
@@ -31,6 +30,8 @@ class Aligned:
 
 def align(mixture: Mixture, reference: Mixture) -> Aligned:
     """Match the components of B mixtures to those of one reference (a batch of one)."""
+    from scipy.optimize import linear_sum_assignment
+
     overlap = affinity(mixture, reference)
     order = np.stack([linear_sum_assignment(-table.T)[1] for table in overlap])
     matched = np.take_along_axis(np.swapaxes(overlap, 1, 2), order[:, :, None], axis=2)[..., 0]

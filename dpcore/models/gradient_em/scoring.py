@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, Yardstick, chosen
@@ -210,6 +209,8 @@ class GradientYardstick(Yardstick):
 
 def converged(model: GradientModel, vectors: VectorRows, sigma: float) -> Array:
     """Beta ``(d,)`` of highest likelihood on exact rows, from five public starts."""
+    from scipy.optimize import minimize
+
     parts = (vectors.rows, vectors.targets, vectors.observed)
 
     def loss(beta: Array) -> tuple[float, Array]:

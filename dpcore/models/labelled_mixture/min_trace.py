@@ -28,7 +28,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg.lapack import dgesdd, dposv, dtrtrs
 
 from dpcore.checks import one_of
 from dpcore.errors import InputError
@@ -93,6 +92,8 @@ def min_trace_covariance(
     >>> np.round(np.diag(found.covariance), 6), found.gap < 1e-8
     (array([3. , 1.5]), True)
     """
+    from scipy.linalg.lapack import dtrtrs
+
     rows = np.array(vectors, dtype=float, ndmin=2)
     dim = rows.shape[1]
     if not np.all(np.isfinite(rows)):
@@ -220,6 +221,8 @@ def _spectrum(rows: Array, weights: Array) -> tuple[Array, Array]:
     Fewer rows than axes leave axes without any: they count as almost none, not as absent, so that
     no row seen along them can pass for covered.
     """
+    from scipy.linalg.lapack import dgesdd
+
     root = np.sqrt(weights)[:, None] * rows
     missing = rows.shape[1] - len(rows)
     if missing > 0:
@@ -269,6 +272,8 @@ def _maximise(rows: Array, start: Array, tolerance: float) -> Array:
     The gradient is ``g = u^T M^{-1/2} u - 1``; with slacks ``s = -g`` in the limit, a step solves
     ``(F F^T + diag(s / l)) dl = g + mu / l`` where ``-F F^T`` is the Hessian.
     """
+    from scipy.linalg.lapack import dposv
+
     values, _ = _spectrum(rows, start)
     weights = start * (np.sqrt(values).sum() / start.sum()) ** 2  # the best size of this shape
     slack = np.full(len(rows), 0.3)

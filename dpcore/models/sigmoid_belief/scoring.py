@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, Yardstick
 from dpcore.fitting.api import fit_grid
@@ -113,6 +112,8 @@ class BeliefYardstick(Yardstick):
     def align(self, batch: Network, reference: Network) -> tuple[Network, NDArray[np.bool_]]:
         """Hidden units matched by the direction of their weights; where on and off have changed
         places, they are changed back."""
+        from scipy.optimize import linear_sum_assignment
+
         exact = _directions(reference.weights[0])
         cosines = np.stack([exact.T @ _directions(weights) for weights in batch.weights])
         order = np.stack([linear_sum_assignment(-np.abs(table))[1] for table in cosines])

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
 from dpcore.fitting.api import fit_grid
@@ -165,6 +164,8 @@ def distances(batch: Topics, reference: Topics) -> Array:
 
 def align(batch: Topics, reference: Topics) -> tuple[Topics, NDArray[np.bool_]]:
     """B sets of topics in the order of one reference (a batch of one), and which are found."""
+    from scipy.optimize import linear_sum_assignment
+
     gaps = distances(batch, reference)
     order = np.stack([linear_sum_assignment(table.T)[1] for table in gaps])
     runs = np.arange(batch.runs)[:, None]
