@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from app.links import read, written
-from dpcore.models.declaration import Method, declaration
-from dpcore.models.options import Dial
+from dpcore.declaration import Method, declaration
+from dpcore.options import Dial
 from dpcore.registry import MODELS
 
 FIELDS = ("iterations", "covariance")  # options that are fields of a scenario, as many models have

@@ -18,6 +18,7 @@ from app.sweeps import DELTAS, NOISE, Sliding
 from app.tables import badge, provenance, store_of
 from dpcore.accounting import guess_rate
 from dpcore.datasets.cities import CITIES
+from dpcore.declaration import Picture
 from dpcore.evaluation.steps import takes_steps
 from dpcore.evaluation.study import BudgetGrid, References
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
@@ -26,7 +27,6 @@ from dpcore.figures.budget import Words, budget_scene, pair_of_panels
 from dpcore.figures.model_plot import Drawing, Subject, portrait
 from dpcore.figures.scene import Choice, Panel, Points, Scene, text_at
 from dpcore.figures.utility_curve import Marks, axis_of
-from dpcore.models.declaration import Picture
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.privacy import Guarantee, Ledger
 from dpcore.privacy.guarantee import show, show_delta

@@ -21,16 +21,16 @@ from dpcore.datasets.catalogue import BundledCorpus, BundledTable, bundled
 from dpcore.datasets.corpora import corpora
 from dpcore.datasets.documents import is_documents
 from dpcore.datasets.published import address, present
-from dpcore.errors import InputError
-from dpcore.evaluation.study import EPSILONS, Setting
-from dpcore.models.declaration import (
+from dpcore.declaration import (
     MOST_COMPONENTS,
     Method,
     Model,
     declaration,
     declarations,
 )
-from dpcore.models.options import Dial, Slide
+from dpcore.errors import InputError
+from dpcore.evaluation.study import EPSILONS, Setting
+from dpcore.options import Dial, Slide
 from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.registry import FIRST
 

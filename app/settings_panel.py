@@ -15,7 +15,7 @@ from app.scenario import GENERATED, LISTED, GeneratedTable, Scenario
 from app.state import bind, change, current, on_choice
 from app.sweeps import NOISE
 from app.widgets import box, number, pick
-from dpcore.models.options import Dial
+from dpcore.options import Dial
 
 PULL = "Make it the third slider on the page, with its own curve."
 HELP = {

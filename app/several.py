@@ -13,10 +13,10 @@ from app.live import live
 from app.result_store import Data, in_background
 from app.scenario import Scenario, opening
 from app.tables import store_of
+from dpcore.declaration import declarations
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.study import EPSILONS
 from dpcore.figures.planned import SAYS, plan_scene
-from dpcore.models.declaration import declarations
 from dpcore.planning import export
 from dpcore.planning.curves import MIDDLING, WORLDS
 from dpcore.planning.plan import Planner, WantedRelease

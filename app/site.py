@@ -29,10 +29,10 @@ from app.tables import data_of, judged_on, store_of
 from app.views import compose, explore
 from dpcore.checks import choose
 from dpcore.datasets.cities import CITIES
+from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.figures.released import released_scene
 from dpcore.figures.scene import Scene
-from dpcore.models.declaration import declaration
 from dpcore.releases.beside import DOSSIER, sha256
 from dpcore.releases.dossier import read_dossier, verify
 from dpcore.releases.opened import open_release

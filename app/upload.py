@@ -31,8 +31,8 @@ from dpcore.datasets.generators import stand_in, stand_in_documents
 from dpcore.datasets.header import Header, header_of
 from dpcore.datasets.load import load, read_frame
 from dpcore.datasets.words import read_vocabulary
+from dpcore.declaration import WORLDS, declarations
 from dpcore.errors import DPCoreError, InputError
-from dpcore.models.declaration import WORLDS, declarations
 from dpcore.schema import Column, FileFormat, Schema
 from dpcore.schema.forms import DATE_FORMATS, DECIMALS, THOUSANDS, day_of
 from dpcore.schema.proposals import Proposal, proposed

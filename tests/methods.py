@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcore.models.declaration import Method, declaration, declarations
+from dpcore.declaration import Method, declaration, declarations
 
 # Every named way of fitting, with the first model that has it.
 MODELS_OF_METHODS = {

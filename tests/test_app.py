@@ -24,8 +24,8 @@ from app.explorer import PAGES
 from app.exports import command, notebook, script
 from app.scenario import GENERATED, UPLOAD, GeneratedTable, Scenario, from_query, offered
 from app.tables import data_of, store_of
+from dpcore.declaration import ACCOUNTANTS
 from dpcore.figures.scene import Scene
-from dpcore.models.declaration import ACCOUNTANTS
 from dpcore.privacy import Privacy
 from dpcore.registry import load as loaded
 

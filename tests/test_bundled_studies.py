@@ -12,6 +12,7 @@ from app import compute, result_store, tables
 from app.scenario import Scenario
 from app.scenario import opening as opens
 from dpcore.datasets.catalogue import BundledTable, bundled, find
+from dpcore.declaration import declaration
 from dpcore.evaluation.study import (
     EPSILONS,
     BudgetGrid,
@@ -23,7 +24,6 @@ from dpcore.evaluation.study import (
 )
 from dpcore.evaluation.verdict import Verdict, verdicts
 from dpcore.evaluation.yardstick import yardstick
-from dpcore.models.declaration import declaration
 
 LARGE = 10_000  # rows above which every fourth budget and fewer draws must do
 UNEVEN = ("a_year_of_care",)  # one set of 13 draws in two dips by 3%, one of 26 by 0.2%

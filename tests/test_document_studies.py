@@ -18,12 +18,12 @@ from app.compute import draws_of
 from app.scenario import Scenario, from_query, offered, opening, sane
 from dpcore.cli import main
 from dpcore.datasets.corpora import CORPORA, corpora, find_corpus, is_corpus
+from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.evaluation.metrics import loneliest_row, metrics
 from dpcore.evaluation.study import EPSILONS, Setting, budget_grid, references
 from dpcore.evaluation.verdict import verdicts
 from dpcore.evaluation.yardstick import scorer_of
-from dpcore.models.declaration import declaration
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Network
 from dpcore.models.sigmoid_belief.scoring import YARDSTICK as PIXELS

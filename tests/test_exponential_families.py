@@ -14,10 +14,10 @@ from scipy import stats
 
 import dpcore as dp
 from dpcore.datasets.catalogue import find
+from dpcore.declaration import declaration
 from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.models.bernoulli_mixture.mathematics import FAMILY as BERNOULLI
-from dpcore.models.declaration import declaration
 from dpcore.models.exponential_family import mathematics
 from dpcore.models.exponential_family.mathematics import Groups
 from dpcore.models.poisson_mixture.mathematics import FAMILY as POISSON

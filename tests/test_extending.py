@@ -28,11 +28,11 @@ from app.tables import data_of
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.auditing.api import AUDITS, audits
 from dpcore.cli import main
+from dpcore.declaration import declaration
 from dpcore.fitting.api import fit_grid
 from dpcore.fuzzing.pairs import Pair, examine
 from dpcore.fuzzing.requests import random_fit, ways_of
 from dpcore.fuzzing.tables import random_tables
-from dpcore.models.declaration import declaration
 from dpcore.registry import MODELS
 from dpcore.releases.filter import Amount
 from dpcore.wall.statistics.row_vectors import BallVector

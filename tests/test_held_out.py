@@ -16,9 +16,9 @@ from app.result_store import Data, ResultStore
 from app.scenario import Scenario, opening
 from app.sweeps import done, sliding, swept, work_out
 from dpcore.datasets.catalogue import find
+from dpcore.declaration import declarations
 from dpcore.evaluation.steps import walk
 from dpcore.evaluation.study import study, sweep
-from dpcore.models.declaration import declarations
 from dpcore.schema import Column, Schema
 from dpcore.wall.custodian import custodian_documents, custodian_rows
 from dpcore.wall.table import PrivateTable, divided

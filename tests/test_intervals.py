@@ -16,9 +16,9 @@ from support import ROOT, every
 
 import dpcore as dp
 from dpcore.datasets import load
+from dpcore.declaration import declarations
 from dpcore.fitting.intervals import QUICK, Intervals, _Simulated
 from dpcore.fitting.result import Fit
-from dpcore.models.declaration import declarations
 from dpcore.wall import custodian
 from dpcore.wall.table import PrivateTable
 

@@ -11,6 +11,7 @@ import pytest
 import dpcore as dp
 from app import compute, result_store, tables
 from app.scenario import Scenario, opening, sane
+from dpcore.declaration import declaration, declarations
 from dpcore.errors import InputError
 from dpcore.evaluation.exposure import success_rate
 from dpcore.evaluation.study import Setting, budget_grid, references, study
@@ -18,7 +19,6 @@ from dpcore.evaluation.sweep import sweep
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
 from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.fitting.api import fit_grid
-from dpcore.models.declaration import declaration, declarations
 from dpcore.models.labelled_mixture.scoring import divergence, noise_alone
 from dpcore.privacy import Privacy
 from dpcore.schema import Column, Schema

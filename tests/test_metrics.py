@@ -14,11 +14,11 @@ from app import tables
 from app.compute import Study
 from app.explore_scene import scene_of
 from app.scenario import Scenario, from_query, opening, sane
+from dpcore.declaration import declaration, declarations
 from dpcore.evaluation.study import References, Setting, study
 from dpcore.evaluation.verdict import verdicts
 from dpcore.evaluation.yardstick import metric_of, scorer_of, utility, yardstick
 from dpcore.figures.scene import Cursor, Curve, Panel, Rule
-from dpcore.models.declaration import declaration, declarations
 
 TABLES = {
     "gmm": "iris",

@@ -24,8 +24,8 @@ from scipy.stats import multivariate_normal, poisson
 from support import ROOT, every
 
 import dpcore as dp
+from dpcore.declaration import declaration, declarations
 from dpcore.errors import DPCoreError, InputError, ReplayError
-from dpcore.models.declaration import declaration, declarations
 from dpcore.models.gradient_em import symmetric
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.registry import MODELS

@@ -20,8 +20,8 @@ from support import every
 
 import dpcore as dp
 from dpcore.accounting.zcdp import tight_epsilon, tight_rho
+from dpcore.declaration import declarations
 from dpcore.errors import InputError
-from dpcore.models.declaration import declarations
 from dpcore.planning import export, plan
 from dpcore.planning.curves import MIDDLING, WORLDS, UtilityCurve, _kept_in, utility_curve
 from dpcore.planning.plan import Planner, ReleasePlan, WantedRelease

@@ -22,8 +22,8 @@ from dpcore.datasets.files import home
 from dpcore.datasets.generators import covariance_2d, gaussian_mixture, stand_in, stroke_like
 from dpcore.datasets.load import load, read_described
 from dpcore.datasets.places import PARTS, check_ins, points_from_histogram
+from dpcore.declaration import World
 from dpcore.errors import InputError
-from dpcore.models.declaration import World
 from dpcore.schema import Column, Schema
 from dpcore.wall.data.clipping import bounded_rows
 

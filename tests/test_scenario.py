@@ -36,11 +36,11 @@ from app.state import step_of
 from dpcore.accounting import ACCOUNTANTS as ALL_ACCOUNTANTS
 from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.corpora import is_corpus
+from dpcore.declaration import ACCOUNTANTS, MOST_COMPONENTS, declaration, declarations
 from dpcore.evaluation.study import EPSILONS
 from dpcore.figures.scene import Scene
 from dpcore.fitting.recipe import recipe
-from dpcore.models.declaration import ACCOUNTANTS, MOST_COMPONENTS, declaration, declarations
-from dpcore.models.options import BY_METHOD
+from dpcore.options import BY_METHOD
 
 NAMES = {table.name: table for table in offered()} | {UPLOAD: None, GENERATED: None}
 MADE = st.builds(

@@ -18,6 +18,7 @@ from app.explore_scene import choices, picked_of, picture, with_choices
 from app.result_store import Data, ResultStore
 from app.scenario import Scenario, from_query, opening
 from app.tables import data_of
+from dpcore.declaration import declarations
 from dpcore.errors import InputError
 from dpcore.evaluation.study import BudgetGrid, References, Setting, budget_grid, references
 from dpcore.figures.budget import Words, budget_scene
@@ -27,7 +28,6 @@ from dpcore.figures.marginals import BINS, Marginals, histograms
 from dpcore.figures.number_table import drawing
 from dpcore.figures.plotly import scene_figure
 from dpcore.figures.scene import Curve, Ellipses, Panel, Points, Scene, Spots
-from dpcore.models.declaration import declarations
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.logistic_regression.parameters import INCLUDED
 

@@ -18,11 +18,11 @@ from app.sweeps import CLIPS, DELTAS, Sliding, by_noise, done, sliding, swept
 from app.tables import data_of, some_rows
 from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.load import load
+from dpcore.declaration import declaration, declarations
 from dpcore.evaluation.study import Sweep, budget_grid, references, sweep
 from dpcore.evaluation.yardstick import mapped, yardstick
 from dpcore.figures.scene import Curve, Panel, Ring, Rule
 from dpcore.figures.utility_curve import axis_of
-from dpcore.models.declaration import declaration, declarations
 from dpcore.wall.custodian import custodian_rows
 
 SMALL = Scenario(data="generated", made="200x2x2x1", components=2, iterations=2)

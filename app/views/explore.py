@@ -27,12 +27,12 @@ from app.sweeps import TITLES, Sliding, by_noise, done, sliding, swept, work_out
 from app.tables import data_of, judged_on, provenance, store_of
 from app.widgets import Apply, box, field, pick, slide
 from dpcore.datasets.catalogue import BundledCorpus
+from dpcore.declaration import Method, Model, declarations
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.yardstick import metric_of
 from dpcore.figures.budget import NOTE
 from dpcore.figures.scene import Scene
 from dpcore.figures.utility_curve import axis_of
-from dpcore.models.declaration import Method, Model, declarations
 from dpcore.papers.results import record_of
 from dpcore.privacy.guarantee import show
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpcore.auditing.audit import Audit, Auditable, audited
 from dpcore.checks import one_of, probability, whole
-from dpcore.models.declaration import declarations
+from dpcore.declaration import declarations
 from dpcore.privacy import Privacy
 from dpcore.privacy.budget import MODES
 from dpcore.registry import load

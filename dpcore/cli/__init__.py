@@ -150,7 +150,7 @@ def _refuse_strange(args: argparse.Namespace, strange: list[str]) -> NoReturn:
         finding = f"{args.command} has no option {word}"
     remedy = f"see dpcore {args.command} --help"
     if hasattr(args, "model"):
-        from dpcore.models.declaration import declaration
+        from dpcore.declaration import declaration
 
         model = declaration(args.model)
         remedy = f"see dpcore {args.command} {model.name} --help"

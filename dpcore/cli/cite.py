@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dpcore.checks import one_of
 from dpcore.cli.output import print_json, print_prose
-from dpcore.models.declaration import declarations
+from dpcore.declaration import declarations
 
 PAPERS = tomllib.loads((Path(__file__).parent / "references.toml").read_text("utf-8"))
 USED = {

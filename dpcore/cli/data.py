@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore.checks import number, one_of, positive, rows_of_one, whole
 from dpcore.cli.output import pass_bar
+from dpcore.declaration import declaration
 from dpcore.errors import InputError
-from dpcore.models.declaration import declaration
 from dpcore.schema import Ball, Column, Schema
 from dpcore.schema.cells import are_numbers
 

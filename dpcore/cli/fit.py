@@ -11,8 +11,8 @@ from dpcore.checks import one_of, probability, rows_of_one, whole
 from dpcore.cli.data import DATA, optional_number, read_table, rows_per_person
 from dpcore.cli.models import TRUSTS, model_options, trusts, usual_method
 from dpcore.cli.output import print_json, print_prose, print_table
+from dpcore.declaration import declaration
 from dpcore.errors import InputError
-from dpcore.models.declaration import declaration
 from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.privacy.budget import MODES

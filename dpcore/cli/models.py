@@ -6,8 +6,8 @@ import argparse
 from typing import Any
 
 from dpcore.checks import one_of
+from dpcore.declaration import declaration
 from dpcore.errors import InputError
-from dpcore.models.declaration import declaration
 from dpcore.privacy import Gaussian
 from dpcore.registry import MODELS
 

@@ -81,7 +81,7 @@ def declare_command(parser: argparse.ArgumentParser, text: str, words: Sequence[
         command = parser.prog.split()[-1]
         parser.epilog = f"'dpcore {command} MODEL --help' shows the options of that model as well."
         return
-    from dpcore.models.declaration import declaration
+    from dpcore.declaration import declaration
 
     group = parser.add_argument_group(f"the model {model}")
     for flag, option in declaration(model).flags().items():

@@ -17,8 +17,8 @@ from dpcore.checks import number, one_of
 from dpcore.cli.models import keyword
 from dpcore.cli.output import print_prose, print_table
 from dpcore.cli.sources import document
+from dpcore.declaration import declaration
 from dpcore.errors import BudgetExceeded, InputError
-from dpcore.models.declaration import declaration
 from dpcore.registry import MODELS
 
 if TYPE_CHECKING:

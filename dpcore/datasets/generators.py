@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpcore.checks import whole
+from dpcore.declaration import World
 from dpcore.errors import InputError
-from dpcore.models.declaration import World
 from dpcore.schema import Schema
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.models.declaration import Metric, declaration
+from dpcore.declaration import Metric, declaration
 from dpcore.wall.custodian import custodian_documents, custodian_rows
 from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.data.corpus import PrivateCorpus

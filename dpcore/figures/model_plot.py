@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.declaration import declaration
 from dpcore.figures.scene import Axis, Layer, Points, Ring
-from dpcore.models.declaration import declaration
 from dpcore.privacy.guarantee import show
 from dpcore.wall.data.clipping import PublicFrame
 

@@ -9,12 +9,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.declaration import declaration
 from dpcore.evaluation.study import BudgetGrid, Curves, References
 from dpcore.evaluation.yardstick import metric_of, yardstick
 from dpcore.figures.composition import COLOURS
 from dpcore.figures.model_plot import brief
 from dpcore.figures.scene import Axis, Cursor, Curve, Mark, Panel, Rule
-from dpcore.models.declaration import declaration
 from dpcore.privacy.guarantee import show, show_delta
 
 Array = NDArray[np.float64]

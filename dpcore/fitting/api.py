@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from dpcore.accounting.base import scaled
 from dpcore.checks import number
+from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.fitting.guarantees import guarantee_of
 from dpcore.fitting.plan import NoisePlan, plan_noise
 from dpcore.fitting.recipe import Later, Recipe, Runs, demand_enough_rows, demand_persons, recipe
 from dpcore.fitting.result import Fit
-from dpcore.models.declaration import declaration
-from dpcore.models.options import demand_options
+from dpcore.options import demand_options
 from dpcore.privacy import Event, Guarantee, Ledger, Privacy
 from dpcore.privacy.budget import demand_privacy
 from dpcore.schema import Schema

@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.checks import positive, probability, whole
+from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.fitting.recipe import Recipe, recipe
-from dpcore.models.declaration import declaration
 from dpcore.privacy import Gaussian, Laplace
 from dpcore.schema import Column, Schema
 from dpcore.wall.noise import NoiseSource

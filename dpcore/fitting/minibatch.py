@@ -16,7 +16,7 @@ import numpy as np
 from dpcore.checks import number, positive, probability, whole
 from dpcore.errors import InputError
 from dpcore.fitting.plan import groups
-from dpcore.models.options import ITERATIONS, Dial, Settings, Slide, option, start_option
+from dpcore.options import ITERATIONS, Dial, Settings, Slide, option, start_option
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.subsample import Sample
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.declaration import declaration
 from dpcore.errors import InputError
-from dpcore.models.declaration import declaration
-from dpcore.models.options import Settings
+from dpcore.options import Settings
 from dpcore.privacy import Event, Gaussian, Guarantee, Privacy
 from dpcore.registry import MODELS
 from dpcore.wall.data import FeatureRows, PublicFrame

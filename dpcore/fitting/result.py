@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.checks import whole
+from dpcore.declaration import declaration
 from dpcore.fitting.recipe import Parameters
-from dpcore.models.declaration import declaration
 from dpcore.privacy.guarantee import Guarantee
 from dpcore.privacy.ledger import Ledger
 from dpcore.schema import Schema

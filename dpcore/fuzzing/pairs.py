@@ -14,6 +14,7 @@ from unittest import mock
 
 import numpy as np
 
+from dpcore.declaration import declaration
 from dpcore.errors import DPCoreError
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.fuzzing import documents, files
@@ -23,7 +24,6 @@ from dpcore.fuzzing.forced import ForcedGrid
 from dpcore.fuzzing.readings import otherwise_read
 from dpcore.fuzzing.requests import MODEL_NAMES, FitRequest, random_fit, random_way
 from dpcore.fuzzing.tables import Neighbours, random_tables
-from dpcore.models.declaration import declaration
 from dpcore.wall.kernels import bounded_sums as moments
 from dpcore.wall.kernels import nearest_centres as nearest
 from dpcore.wall.statistics import logistic_statistics as outcomes

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from dpcore.declaration import declaration
 from dpcore.fuzzing.ways import Way
-from dpcore.models.declaration import declaration
 from dpcore.privacy import Privacy
 from dpcore.registry import MODELS
 

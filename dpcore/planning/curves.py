@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from dpcore.accounting.zcdp import tight_rho
 from dpcore.datasets.generators import stand_in
+from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.evaluation.study import EPSILONS, Setting, fitted, references
 from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.fitting.recipe import recipe
-from dpcore.models.declaration import declaration
 from dpcore.releases.api import demand_whole
 from dpcore.schema import Schema
 from dpcore.wall.table import PrivateTable

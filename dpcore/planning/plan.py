@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from dpcore.accounting import compose
 from dpcore.accounting.zcdp import tight_epsilon, tight_rho
 from dpcore.checks import one_of, positive, probability, whole
+from dpcore.declaration import declaration
 from dpcore.errors import InputError
-from dpcore.models.declaration import declaration
 from dpcore.planning.curves import DIFFICULTIES, WORLDS, UtilityCurve, utility_curve
 from dpcore.planning.split import Division, Split
 from dpcore.privacy import Event, Gaussian, Privacy

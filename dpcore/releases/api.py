@@ -17,7 +17,7 @@ from dpcore.errors import InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.recipe import recipe
 from dpcore.fitting.result import Fit
-from dpcore.models.options import demand_options
+from dpcore.options import demand_options
 from dpcore.privacy import DiscreteGaussian, Event, Gaussian, Ledger, Privacy
 from dpcore.privacy.budget import demand_privacy
 from dpcore.privacy.ledger import LedgerEntry

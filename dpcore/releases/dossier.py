@@ -18,9 +18,9 @@ import numpy as np
 
 from dpcore.accounting import replay
 from dpcore.checks import path_of
+from dpcore.declaration import declaration
 from dpcore.errors import InputError, ReplayError
 from dpcore.fitting.result import Fit
-from dpcore.models.declaration import declaration
 from dpcore.privacy import Guarantee, Ledger, Proof
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.beside import (

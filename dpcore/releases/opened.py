@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.declaration import Model, declaration
 from dpcore.errors import InputError
 from dpcore.fitting.reopened import Reopened
 from dpcore.fitting.result import Fit
-from dpcore.models.declaration import Model, declaration
 from dpcore.privacy import Guarantee, Proof
 from dpcore.releases.dossier import ODD, ledger_of, odd, read_verified
 from dpcore.schema import Schema, categories_meant, category_meant, numbers_meant, numbers_of

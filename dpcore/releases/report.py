@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting.bayes_success import guess_rate
+from dpcore.declaration import Model, declaration
 from dpcore.errors import InputError
-from dpcore.models.declaration import Model, declaration
 from dpcore.privacy import DiscreteGaussian, Event
 from dpcore.privacy.guarantee import show, show_bound, show_most
 from dpcore.schema import Schema

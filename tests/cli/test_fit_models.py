@@ -21,7 +21,7 @@ from commands import (
 import dpcore as dp
 from dpcore.cli import main
 from dpcore.cli.output import WIDTH
-from dpcore.models.declaration import declarations
+from dpcore.declaration import declarations
 
 
 def test_every_model_has_its_options_and_its_table() -> None:

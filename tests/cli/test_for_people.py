@@ -26,7 +26,7 @@ import dpcore as dp
 from dpcore.cli import COMMANDS, _Parser, main, parse
 from dpcore.cli.options import declare_command
 from dpcore.cli.output import WIDTH
-from dpcore.models.declaration import declarations
+from dpcore.declaration import declarations
 
 # --- what people read ----------------------------------------------------------------------------
 

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from dpcore.datasets import load
 from dpcore.datasets.catalogue import BUNDLED, find
+from dpcore.declaration import declaration, declarations
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.intervals import Arrays, Uncertainty, _Simulated
 from dpcore.fitting.result import Fit
-from dpcore.models.declaration import declaration, declarations
 from dpcore.privacy import Privacy
 
 EPSILONS, DELTA, CLIP = (0.1, 0.3, 1.0, 4.0), 1e-6, 1.0

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpcore.models.declaration import Model, declarations
-from dpcore.models.options import BY_METHOD, BY_MODEL, Option
+from dpcore.declaration import Model, declarations
+from dpcore.options import BY_METHOD, BY_MODEL, Option
 
 PAGE = Path(__file__).parents[2] / "app" / "docs" / "options.md"
 HEAD = """# Options on Explore

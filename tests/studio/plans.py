@@ -25,7 +25,7 @@ from support import shared_data
 from dpcore.accounting.zcdp import tight_rho
 from dpcore.datasets import load
 from dpcore.datasets.catalogue import find
-from dpcore.models.declaration import declarations
+from dpcore.declaration import declarations
 from dpcore.planning.curves import STOPS_DELTA, kept_shares, release_setting, utility_curve
 from dpcore.schema import Column, Schema
 from dpcore.wall.table import PrivateTable

@@ -9,7 +9,7 @@ import re
 from itertools import groupby
 from pathlib import Path
 
-from dpcore.models.declaration import Statement, declarations
+from dpcore.declaration import Statement, declarations
 
 PAGE = Path(__file__).parents[2] / "app" / "docs" / "methods.md"
 HEAD = (

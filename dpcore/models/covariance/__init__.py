@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpcore.models.declaration import Metric, Model, Opening, Statement, World
-from dpcore.models.options import Settings
+from dpcore.declaration import Metric, Model, Opening, Statement, World
+from dpcore.options import Settings
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpcore.checks import whole
-from dpcore.models.declaration import Statement
-from dpcore.models.options import (
+from dpcore.declaration import Statement
+from dpcore.options import (
     BY_MODEL,
     Settings,
     even_option,

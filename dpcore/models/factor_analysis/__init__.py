@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from dpcore.checks import whole
-from dpcore.models.declaration import (
+from dpcore.declaration import (
     LOG_LIKELIHOOD,
     SCALED,
     Method,
@@ -18,7 +18,7 @@ from dpcore.models.declaration import (
     World,
 )
 from dpcore.models.factor_analysis.mathematics import PsiUpdate
-from dpcore.models.options import (
+from dpcore.options import (
     BY_MODEL,
     START,
     Dial,

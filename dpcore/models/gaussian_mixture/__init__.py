@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpcore.checks import nonnegative, whole
-from dpcore.errors import InputError
-from dpcore.models.declaration import (
+from dpcore.declaration import (
     ACCOUNTANTS,
     LOG_LIKELIHOOD,
     SCALED,
@@ -16,8 +15,9 @@ from dpcore.models.declaration import (
     Picture,
     Statement,
 )
+from dpcore.errors import InputError
 from dpcore.models.gaussian_mixture.mathematics import Prior
-from dpcore.models.options import (
+from dpcore.options import (
     BY_METHOD,
     BY_MODEL,
     Dial,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from dpcore.models.declaration import (
+from dpcore.declaration import (
     LOG_LIKELIHOOD,
     Method,
     Metric,

@@ -10,7 +10,8 @@ from typing import Any
 from dpcore.checks import one_of, positive, share_below_one
 from dpcore.errors import InputError
 from dpcore.models.gradient_em.mathematics import default_tau
-from dpcore.models.options import (
+from dpcore.models.shared.truncated_options import failure_option, rows_option
+from dpcore.options import (
     BY_METHOD,
     FITTED,
     UNLESS_GIVEN,
@@ -25,7 +26,6 @@ from dpcore.models.options import (
     word,
     yes_or_no,
 )
-from dpcore.models.shared.truncated_options import failure_option, rows_option
 
 ALGORITHMS = ("em", "clipped", "robust")
 FORMS = ("first", "second")

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpcore.checks import whole
+from dpcore.declaration import ACCOUNTANTS, Method, Metric, Model, Picture, Statement
 from dpcore.errors import InputError
-from dpcore.models.declaration import ACCOUNTANTS, Method, Metric, Model, Picture, Statement
-from dpcore.models.options import (
+from dpcore.options import (
     BY_METHOD,
     BY_MODEL,
     EVEN,

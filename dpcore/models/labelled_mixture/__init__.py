@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dpcore.errors import InputError
-from dpcore.models.declaration import (
+from dpcore.declaration import (
     LOG_LIKELIHOOD,
     Method,
     Metric,
@@ -15,10 +14,11 @@ from dpcore.models.declaration import (
     Statement,
     World,
 )
+from dpcore.errors import InputError
 from dpcore.models.gaussian_mixture import PICTURES
 from dpcore.models.labelled_mixture.min_trace import SOLVERS
 from dpcore.models.labelled_mixture.published_mathematics import NEIGHBOURS
-from dpcore.models.options import BY_METHOD, Dial, Settings, option, word
+from dpcore.options import BY_METHOD, Dial, Settings, option, word
 
 PROVED = ("auto", "staged", "mte", "public_features", "laplace", "gaussian", "colored", "pooled")
 PUBLISHED = ("paper", "laplace", "gaussian", "colored", "r1smg")

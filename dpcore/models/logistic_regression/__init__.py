@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpcore.checks import nonnegative, positive, whole
+from dpcore.declaration import CLIP, Method, Metric, Model, Opening, Statement, World
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import (
     ALL_ROWS,
@@ -18,8 +19,7 @@ from dpcore.fitting.minibatch import (
     rate_dial,
     sampling_rate,
 )
-from dpcore.models.declaration import CLIP, Method, Metric, Model, Opening, Statement, World
-from dpcore.models.options import BY_METHOD, ITERATIONS, UNLESS_GIVEN, Dial, Settings, option, word
+from dpcore.options import BY_METHOD, ITERATIONS, UNLESS_GIVEN, Dial, Settings, option, word
 
 ALGORITHMS = ("one_shot", "vb", "vips", "objective", "dpvi")
 SAMPLED = ("vips", "dpvi")  # those that draw minibatches

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcore.checks import positive
+from dpcore.declaration import Method, Metric, Model, Opening, Statement, World
 from dpcore.errors import InputError
-from dpcore.models.declaration import Method, Metric, Model, Opening, Statement, World
 from dpcore.models.mean.mathematics import METHODS
-from dpcore.models.options import BY_METHOD, Dial, Settings, Slide, option, word
 from dpcore.models.shared.truncated_options import failure_option, rows_option
+from dpcore.options import BY_METHOD, Dial, Settings, Slide, option, word
 
 TRUSTS = ("central", "local", "local_onebit")
 

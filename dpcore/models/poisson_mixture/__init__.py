@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcore.models.declaration import Model, World
+from dpcore.declaration import Model, World
 from dpcore.models.exponential_family import STATEMENT, FamilySettings
 
 MODEL = Model(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpcore.checks import probability, whole
-from dpcore.models.options import UNLESS_GIVEN, Dial, Slide, option
+from dpcore.options import UNLESS_GIVEN, Dial, Slide, option
 
 
 def failure_option(help: str, *methods: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpcore.checks import share_below_one, whole
+from dpcore.declaration import Method, Metric, Model, Opening, Picture, Statement
 from dpcore.fitting.minibatch import (
     ALL_ROWS,
     SampledSettings,
@@ -12,8 +13,7 @@ from dpcore.fitting.minibatch import (
     epochs_option,
     forgetting_option,
 )
-from dpcore.models.declaration import Method, Metric, Model, Opening, Picture, Statement
-from dpcore.models.options import BY_MODEL, FITTED, Dial, option
+from dpcore.options import BY_MODEL, FITTED, Dial, option
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcore.checks import whole
+from dpcore.declaration import Method, Metric, Model, Opening, Statement
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import SampledSettings, epochs_option, forgetting_option
-from dpcore.models.declaration import Method, Metric, Model, Opening, Statement
-from dpcore.models.options import BY_MODEL, UNLESS_GIVEN, Dial, Slide, option
 from dpcore.models.topics.mathematics import step_size
+from dpcore.options import BY_MODEL, UNLESS_GIVEN, Dial, Slide, option
 from dpcore.privacy.events import Sampling
 
 

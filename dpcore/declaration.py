@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpcore.checks import number, one_of
-from dpcore.models.options import Option, Settings
+from dpcore.options import Option, Settings
 from dpcore.registry import MODELS, load
 from dpcore.schema import Schema
 
