@@ -82,9 +82,9 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
     if store.grids.peek((grid_key, most)) is None:
         stored_study = kept_study(data, setting, budgets, scenario.curves(), most)
         if stored_study is not None:
-            grid, drawn = stored_study
-            store.grids.get((grid_key, most), lambda: grid)
-            store.curves.get((grid_key, most), lambda: drawn)
+            stored_grid, stored_curves = stored_study
+            store.grids.get((grid_key, most), lambda: stored_grid)
+            store.curves.get((grid_key, most), lambda: stored_curves)
 
     def fits(some: Sequence[float], draws: Sequence[int]) -> BudgetGrid:
         best = held_against.converged

@@ -49,8 +49,10 @@ def kept_study(
     grid: BudgetGrid | None = _part("grid", data, setting, EVERY)
     if grid is None or grid.stops != tuple(budgets) or grid.utility.shape[1] != draws:
         return None
-    curves: Curves = _read(_name(data), "curves")
-    return (grid, curves) if tuple(curves.methods) == tuple(methods) else None
+    curves: Curves | None = _read(_name(data), "curves")
+    if curves is None or tuple(curves.methods) != tuple(methods):
+        return None
+    return grid, curves
 
 
 def kept_sweep(
