@@ -1,4 +1,4 @@
-"""Means of heavy tails, central and local: what they cost, and how far they err."""
+"""Means of heavy-tailed data, central and local: what they cost, and how far they err."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def draw_across(walk: Walk) -> None:
 def table(passed: list[Passed]) -> str:
     """The screens as the results page has them."""
     lines = [
-        "| screen | words | seconds | the mark | said of a straight line |",
+        "| screen | words | seconds | the mark | sentence about a straight line |",
         "| --- | ---: | ---: | --- | --- |",
         *(
             f"| {screen.name} | {screen.words} | {screen.seconds:.1f} "
