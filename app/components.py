@@ -137,7 +137,7 @@ def guarantee_line(guarantee: Guarantee | None, refusal: str | None = None) -> s
     """A guarantee in one line, with its claim first where a paper makes one; ``**`` marks bold."""
     if guarantee is None:
         return f"No fit, nothing spent: {refusal or 'this budget cannot be met.'}"
-    sentence = guarantee.sentence()
+    sentence = guarantee.sentence(show_delta)
     claim = guarantee.claim
     sentence += "".join(f" Note: {note}." for note in guarantee.notes)
     if claim is None:

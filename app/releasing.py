@@ -25,7 +25,7 @@ from dpcore.errors import InputError
 from dpcore.evaluation.study import Setting
 from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import protects
-from dpcore.privacy.guarantee import show_bound
+from dpcore.privacy.guarantee import show_bound, show_delta
 from dpcore.releases.api import Release, planned_noise, release
 from dpcore.releases.beside import FILES
 from dpcore.releases.filter import Amount, filter_of
@@ -246,7 +246,7 @@ def review(
         f"over {over}, {drawn}and a report that names the data and, where it is public, the "
         f"number of {'different ids' if whole else f'{thing}s'}.",
         f"**For whom:** anybody. **Protected:** {who}.",
-        f"**Guarantee:** ε = {show_bound(scenario.epsilon)} at δ = {show_bound(scenario.delta)}, "
+        f"**Guarantee:** ε = {show_bound(scenario.epsilon)} at δ = {show_delta(scenario.delta)}, "
         "proved for the noise as it is drawn: whole numbers from the operating system's entropy.",
         f"**Assumed:** the {public} public before anyone saw the data; {has}.",
     ]

@@ -40,7 +40,7 @@ def positive(field: str, value: Any, *, example: str = "1") -> float:
     return parsed
 
 
-def probability(field: str, value: Any, *, example: str = "0.00001") -> float:
+def probability(field: str, value: Any, *, example: str = "1e-5") -> float:
     """A number strictly between 0 and 1. Raises InputError for anything else."""
     parsed = number(field, value)
     if not (0.0 < parsed < 1.0):

@@ -183,7 +183,7 @@ EXERCISES = {
     ),
     "noise": Exercise(
         _noise,
-        "the curve of this noise meets epsilon 1 at delta 0.00001; less noise misses the budget.",
+        "the curve of this noise meets epsilon 1 at delta 1e-5; less noise misses the budget.",
         (
             (
                 lambda: math.sqrt(2.0 * math.log(1.25 / DELTA)),

@@ -136,7 +136,7 @@ def first() -> AppTest:
 
 
 def test_the_first_screen_shows_a_proved_fit_at_epsilon_one(first: AppTest) -> None:
-    assert "epsilon = 1.00, delta = 0.00001, replacing one person's row. Proved" in guarantee(first)
+    assert "epsilon = 1.00, delta = 10⁻⁵, replacing one person's row. Proved" in guarantee(first)
     assert all(number is not None for group in bold(first) for number in group)
 
 

@@ -392,7 +392,7 @@ def test_releases_of_earlier_formats_open(number: int) -> None:
 @every("name", ["coefficients", "intercept", "covariance"])
 def test_a_number_that_was_edited_is_refused(name: str) -> None:
     with TemporaryDirectory() as place:
-        folder = Path(shutil.copytree(GIVEN, Path(place) / "copied"))
+        folder = Path(shutil.copytree(made("logistic").folder, Path(place) / "copied"))
 
         def change(record: dict[str, Any]) -> None:
             array = np.array(record["parameters"][name]) + 0.25

@@ -173,7 +173,7 @@ def test_the_finding_follows_the_rows(small: Reproduction) -> None:
 def test_a_figure_names_its_axes_and_marks_what_was_refused(small: Reproduction) -> None:
     figure = reproduction_figure(small)
     assert "nats" in figure.layout.yaxis.title.text
-    assert "delta = 0.0001" in figure.layout.xaxis.title.text
+    assert "delta = 1e-4" in figure.layout.xaxis.title.text
     named = [trace.name for trace in figure.data]
     assert "GGG, advanced (refused as printed)" in named
     assert figure.layout.meta["alt"] == small.finding

@@ -95,11 +95,11 @@ def test_the_report_speaks_of_documents_and_of_their_words(letters: Path) -> Non
         "replacing one client&#x27;s document; each client has one document",
         "<tr><td>synthetic documents</td><td>1,000 documents</td>",
         "<th>share of all words</th><th>most likely words</th>",
-        "Only the controller can say that the list of words was public",
+        "Only the controller can confirm that the list of words was public",
         "no client has more than one document",
         "<h2>Public words</h2>",
         "<p>9: bank, river, water",
-        "each document&#x27;s numbers come out the same whatever stands beside it",
+        "each document&#x27;s numbers come out the same whatever other documents there are",
     ):
         assert sentence in report, sentence
     for sentence in ("limits below", "floating point", "Public limits", "number columns hold"):

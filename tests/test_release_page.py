@@ -284,7 +284,7 @@ def test_what_was_read_is_what_is_spent(path: Path) -> None:
     assert not at.checkbox[0].value
     assert at.button[-1].disabled
     at.number_input[0].set_value(3.0).run()
-    assert "at most ε = 2.00 at δ = 0.00001" in texts(at)
+    assert "at most ε = 2.00 at δ = 10⁻⁵" in texts(at)
 
 
 def test_a_delta_above_one_over_the_rows_is_refused_before_it_is_spent(path: Path) -> None:

@@ -86,7 +86,7 @@ def test_the_report_says_who_answers_what_for_and_what_was_left(tmp_path: Path) 
         assert f"<tr><th>{name}</th><td>{told}</td></tr>" in page
     assert "at most 1 in 333,333." in page
     cost = page.split("What it cost")[1].split("What was measured")[0]
-    assert re.findall(r"<td>([\d.]+)</td><td>0", cost)[0::2] == ["2.00", "0.500"]
+    assert re.findall(r"<td>([\d.]+)</td><td>[\d·]*10⁻", cost)[0::2] == ["2.00", "0.500"]
     assert 1.8 < float(re.findall(r"right after it</td><td>([\d.]+)</td>", cost)[0]) < 2.0
     content = json.loads((tmp_path / "out/dossier.json").read_text("utf-8"))["content"]
     assert f"<code>{content}</code>" in page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,14 @@ import dpcore as dp
 from dpcore.cli import main
 from dpcore.errors import InputError, ReplayError
 from dpcore.releases import api, beside
-from dpcore.releases.dossier import FORMAT, verify
+from dpcore.releases.dossier import FORMAT, THIRD, verify
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger
 from dpcore.wall.table import PrivateTable
 
 OLD, MIDDLE, NEW = (Path(__file__).parent / "data" / f"release_{number}" for number in (1, 2, 3))
 GIVEN = ROOT / "notebooks" / "first_release"  # which the last of these ledgers paid for
+NOW = "epsilon = 1.00, delta = 1e-6, replacing one patient's row. Proved."
 COLUMNS = (
     dp.Column("x", lower=0.0, upper=10.0),
     dp.Column("y, and more", lower=-1.0, upper=1.0),
@@ -223,6 +225,17 @@ def test_a_report_that_is_out_can_be_made_anew_by_its_own_version() -> None:
     record = json.loads((GIVEN / "dossier.json").read_text(encoding="utf-8"))
     own = record["versions"]["dpcore"] == dp.__version__ and record["format"] == FORMAT
     assert found["files"]["report.html"] == (beside.ANEW if own else beside.HASH)
+
+
+def test_a_dossier_of_the_third_format_verifies_with_its_decimal_delta(tmp_path: Path) -> None:
+    """Its sentence writes delta as 0.000001, and no other sentence is taken for it."""
+    record = json.loads((GIVEN / "dossier.json").read_text(encoding="utf-8"))
+    assert record["format"] == THIRD
+    assert "delta = 0.000001, " in record["guarantee"]["sentence"]
+    folder = Path(shutil.copytree(GIVEN, tmp_path / "copied"))
+    changed(folder, lambda record: record["guarantee"].update(sentence=NOW))
+    with pytest.raises(ReplayError, match="sentence does not match its numbers"):
+        verify(folder)
 
 
 def test_a_dossier_of_the_second_format_verifies_by_its_hashes() -> None:

@@ -356,7 +356,7 @@ def spending(
         left = plan.state.left_amount
         st.error(
             "This release does not fit into the ledger: ask for at most ε = "
-            f"{show_most(left.epsilon)} at δ = {show_most(left.delta)}. Nothing "
+            f"{show_most(left.epsilon)} at δ = {show_delta(left.delta, down=True)}. Nothing "
             "is spent."
         )
     sure = st.checkbox(

@@ -20,7 +20,7 @@ from dpcore.accounting.base import Array, Events, live, noise_of, real
 from dpcore.accounting.renyi import check_renyi, log_moment, poisson_log_moments
 from dpcore.errors import NotCovered
 from dpcore.privacy.events import Event, Gaussian, Real
-from dpcore.privacy.guarantee import show
+from dpcore.privacy.guarantee import delta_text, show
 
 _WHOLE, _SAMPLED = 64, 255  # orders of the authors' tables; of the peers' for sampled releases
 
@@ -102,7 +102,7 @@ class MomentsAccountant:
             raise NotCovered(
                 "epsilon",
                 f"the moments accountant with orders up to {self.highest(events)} cannot prove an "
-                f"epsilon of {show(least)} or less at delta {show(delta)}",
+                f"epsilon of {show(least)} or less at delta {delta_text(delta)}",
                 "give a larger epsilon or max_lambda, or choose rdp, exact, zcdp or zcdp_tight",
             )
 

@@ -21,7 +21,7 @@ from dpcore.accounting.base import Array, Events, check_one_case, least_delta, l
 from dpcore.accounting.gaussian import epsilon_of
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Real
-from dpcore.privacy.guarantee import show
+from dpcore.privacy.guarantee import delta_text
 
 
 class SharesExceedDelta(InputError):
@@ -201,15 +201,16 @@ def check_affordable(events: Events, delta: Real, *, slack_needed: bool) -> None
     if releases == 0 or left <= 0.0:
         raise SharesExceedDelta(
             "delta",
-            f"{show(smallest)} is used up by black boxes with deltas of {show(boxes)} in all",
-            f"give a delta above {show(boxes)}",
+            f"{delta_text(smallest)} is used up by black boxes with deltas of "
+            f"{delta_text(boxes)} in all",
+            f"give a delta above {delta_text(boxes)}",
         )
     raise SharesExceedDelta(
         "delta_each",
-        f"the deltas of single releases add up to {show(spent)}, which uses up delta "
-        f"{show(smallest)}",
+        f"the deltas of single releases add up to {delta_text(spent)}, which uses up "
+        f"delta {delta_text(smallest)}",
         f"give every Gaussian release {'less than' if slack_needed else 'at most'} "
-        f"{show(three_figures_down(left / releases))}",
+        f"{delta_text(three_figures_down(left / releases), down=True)}",
     )
 
 

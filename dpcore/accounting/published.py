@@ -25,7 +25,7 @@ from dpcore.accounting.zcdp import CLASSIC
 from dpcore.checks import one_of, probability, whole
 from dpcore.errors import InputError
 from dpcore.privacy.events import Event, Gaussian, Laplace, Real
-from dpcore.privacy.guarantee import show
+from dpcore.privacy.guarantee import delta_text
 
 METHODS = ("linear", "advanced", "zcdp", "ma")
 COMBINATIONS = ("GGG", "LLG")
@@ -111,9 +111,9 @@ def _slack(delta: float, delta_each: float, gaussian: int) -> float:
     if slack <= 0.0:
         raise InputError(
             "delta_each",
-            f"{show(delta_each)} for each of {gaussian} Gaussian releases uses up delta "
-            f"{show(delta)}, so advanced composition has no solution",
-            f"give less than {show(three_figures_down(delta / gaussian))}",
+            f"{delta_text(delta_each)} for each of {gaussian} Gaussian releases uses up delta "
+            f"{delta_text(delta)}, so advanced composition has no solution",
+            f"give less than {delta_text(three_figures_down(delta / gaussian), down=True)}",
         )
     return slack
 

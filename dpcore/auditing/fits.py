@@ -67,7 +67,7 @@ class FitAttack:
                 raise InputError("mode", f"no paper prints a {self.model}", "choose proved")
             privacy = self.requests[mode]
         if privacy.delta is None:
-            raise InputError("delta", "none was given", "give one, for example 0.00001")
+            raise InputError("delta", "none was given", "give one, for example 1e-5")
         return privacy
 
     def clouds(

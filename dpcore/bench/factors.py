@@ -31,6 +31,7 @@ from dpcore.fitting.result import Fit
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.privacy import Privacy
+from dpcore.privacy.guarantee import delta_text
 from dpcore.schema import Schema
 from dpcore.wall.kernels.threads import one_thread
 from dpcore.wall.table import PrivateTable
@@ -151,8 +152,8 @@ class Private(Faces):
         table = data.seal(rows)
         (seconds,) = least_seconds([lambda: _private(table, data, self.epsilon)], self.repetitions)
         return self._measured(
-            f"{data}: private, epsilon {self.epsilon:g}, delta {DELTA:g}, a row replaced; the "
-            "peer without privacy",
+            f"{data}: private, epsilon {self.epsilon:g}, delta {delta_text(DELTA)}, a row "
+            "replaced; the peer without privacy",
             seconds,
             _peer_measured(data, len(_summit(data)), self.repetitions),
             _quality(_private(table, data, self.epsilon), rows),

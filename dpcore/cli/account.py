@@ -178,7 +178,7 @@ def question(args: argparse.Namespace, method: str, **more: Any) -> dict[str, An
     """The question that the options ask of one method. Raises InputError without a delta and for a
     setting that no method named has."""
     if args.delta is None:
-        raise InputError("delta", "none was given", "give one, for example 0.00001")
+        raise InputError("delta", "none was given", "give one, for example 1e-5")
     _check_settings(args)
     return {
         "events": _events(args),

@@ -13,6 +13,7 @@ from dpcore.checks import whole
 from dpcore.cli.output import print_json, print_prose, print_table
 from dpcore.cli.pages import place_for_file, place_for_page, write_page
 from dpcore.errors import InputError
+from dpcore.privacy.guarantee import delta_text
 
 _TITLE = "Speed against peers"
 UTILITY = "utility"  # a bench of another kind: no peer, no clock
@@ -94,7 +95,7 @@ def _utility(args: argparse.Namespace) -> None:
         "Share: (ours - baseline) / (exact - baseline) on held-out rows, the median over draws, "
         "low and high the 10% and 90% quantiles; baseline: the simplest model without privacy; "
         "exact: the converged fit without privacy. Simplest: the share of the simplest private "
-        f"model. Delta: {utility.DELTA:g}."
+        f"model. Delta: {delta_text(utility.DELTA)}."
     )
     without = [row for row in rows if row["share"] is None and row["absent"] is None]
     for fit in dict.fromkeys(f"{row['model']} on {row['table']}" for row in without):

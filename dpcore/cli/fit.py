@@ -16,7 +16,7 @@ from dpcore.errors import InputError
 from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.privacy.budget import MODES
-from dpcore.privacy.guarantee import show_bound
+from dpcore.privacy.guarantee import delta_text, show_bound
 from dpcore.registry import MODELS
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def _print_claim(claim: dict[str, Any], proved: float | None, delta: float) -> N
         what = "nothing"
         if proved is not None:
             what = f"epsilon = {show_bound(proved)}"
-            what += f" with delta = {show_bound(delta)}" if pure else ""
+            what += f" with delta = {delta_text(delta)}" if pure else ""
         says = f"but {what} is proved here"
     print_prose(f"The paper says {printed}, {says} ({claim['source']}).")
     if not claim["holds"]:

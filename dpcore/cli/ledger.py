@@ -10,7 +10,7 @@ from dpcore.checks import positive, probability, rows_of_one, whole
 from dpcore.cli.output import print_json, print_prose, print_table, rounded_up
 from dpcore.errors import InputError
 from dpcore.privacy.adjacency import protects
-from dpcore.privacy.guarantee import show_bound, show_most
+from dpcore.privacy.guarantee import delta_text, show_bound, show_most
 
 OPTIONS = """
 ledger FILE: the ledger, for example budget.sqlite
@@ -124,13 +124,13 @@ def _print(record: dict[str, Any]) -> None:
     budget, spent, left = record["budget"], record["spent"], record["left"]
     print_prose(
         f"Budget: epsilon = {show_bound(budget['epsilon'])}, delta = "
-        f"{show_bound(budget['delta'])}, "
+        f"{delta_text(budget['delta'])}, "
         f"{protects(record['adjacency'], record['unit'], record['rows_per_person'])}, for all "
         "releases ever."
     )
     print_prose(
         f"Spent: epsilon = {show_bound(spent['epsilon'])}. One more release could have epsilon = "
-        f"{show_most(left['epsilon'])} at delta = {show_most(left['delta'])}."
+        f"{show_most(left['epsilon'])} at delta = {delta_text(left['delta'], down=True)}."
     )
     for line in record["open"]:
         print_prose(told_open(line))

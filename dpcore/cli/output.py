@@ -151,4 +151,6 @@ def _right(column: list[str]) -> list[str]:
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
-    return f"{value:.4g}" if isinstance(value, float) else " ".join(str(value).split())
+    if isinstance(value, float):
+        return f"{value:.4g}".replace("e-0", "e-")  # 1e-5, not 1e-05
+    return " ".join(str(value).split())

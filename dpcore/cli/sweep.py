@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> None:
     check_words(args)
     metrics = yardstick(args.model).metrics
     if args.delta is None:
-        raise InputError("delta", "none was given", "give one, for example 0.00001")
+        raise InputError("delta", "none was given", "give one, for example 1e-5")
     options = model_options(args)
     modes = [one_of("modes", mode, MODES) for mode in word_list("modes", args.modes)]
     usual = usual_method(args.model, "proved" if "proved" in modes else "paper", options)

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from dpcore.cli.output import print_json, print_prose
-from dpcore.privacy.guarantee import show_bound
+from dpcore.privacy.guarantee import delta_text, show_bound
 
 OPTIONS = """
 dossier RELEASE: a release's folder, with every file in it; or its dossier.json, with the files next
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> None:
     where = "" if args.ledger is None else ", and the ledger holds this exact dossier"
     print_prose(
         f"Verified: epsilon = {show_bound(record['epsilon'])} at delta = "
-        f"{show_bound(record['delta'])} follows from the noise on record ({record['accountant']})"
+        f"{delta_text(record['delta'])} follows from the noise on record ({record['accountant']})"
         f"{where}."
     )
     _print_rest(record)

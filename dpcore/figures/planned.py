@@ -11,7 +11,7 @@ from dpcore.figures.layers import Bars, Cursor, Curve
 from dpcore.figures.scene import Axis, Panel, Scene
 from dpcore.planning.export import percent, summary
 from dpcore.planning.plan import PlannedRelease, ReleasePlan
-from dpcore.privacy.guarantee import show, show_bound, show_most
+from dpcore.privacy.guarantee import show, show_delta, show_most
 
 AROUND, ROW = 80, 44  # pixels of a card of bars, and of each bar
 NO_ROOM = "the requests do not fit"
@@ -42,7 +42,7 @@ def plan_scene(plans: Sequence[ReleasePlan], step: int) -> Scene:
             Cursor(totals, middle[:, k], colour=k % 6, line=k == 0),
         )
     ]  # fmt: skip
-    delta = show_bound(plans[0].budget.delta)
+    delta = show_delta(plans[0].budget.delta)
     return Scene(
         steps=tuple(totals),
         step_labels=tuple(map(show, totals)),

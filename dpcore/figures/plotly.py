@@ -43,7 +43,7 @@ from dpcore.figures.scene import (
     texts_at,
 )
 from dpcore.figures.tail import Tail, shaded
-from dpcore.privacy.guarantee import show_bound
+from dpcore.privacy.guarantee import show_delta
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -303,7 +303,7 @@ def _tail(layer: Tail, step: int) -> Any:
     epsilon = float(at_step(layer.start, step, 0))
     deltas = at_step(layer.deltas, step, 1)
     places = np.flatnonzero(np.asarray(layer.epsilons) == epsilon)
-    name = f"\u03b4 = {show_bound(float(deltas[places[0]]))} beyond" if places.size else ""
+    name = f"\u03b4 = {show_delta(float(deltas[places[0]]))} beyond" if places.size else ""
     colour = PALETTE_LIGHT[layer.colour]
     area = shaded(losses, density, epsilon)
     return _line(

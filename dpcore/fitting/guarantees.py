@@ -9,7 +9,7 @@ from dpcore.accounting import compose
 from dpcore.fitting.plan import NoisePlan
 from dpcore.fitting.recipe import Printed, recipe
 from dpcore.privacy import Claim, Guarantee, Ledger, Privacy, Proof
-from dpcore.privacy.guarantee import NOISELESS, show
+from dpcore.privacy.guarantee import NOISELESS, delta_text
 from dpcore.schema import Schema
 
 ROUNDING = 1e-7  # relative, of a sum of many equal releases: noise scales are rounded up
@@ -141,7 +141,7 @@ def _notes(request: Privacy, schema: Schema, rows: int | None) -> tuple[str, ...
         notes.append(f"{_read_off(schema)} were read from the data: a rehearsal, nothing is proved")
     if request.delta is not None and rows is not None and request.delta * rows > 1.0:
         notes.append(
-            f"delta = {show(request.delta)} is above 1/n: it would allow one {schema.unit}'s "
+            f"delta = {delta_text(request.delta)} is above 1/n: it would allow one {schema.unit}'s "
             "row to be published"
         )
     return tuple(notes)

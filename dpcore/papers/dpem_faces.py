@@ -19,6 +19,7 @@ from dpcore.datasets.load import load
 from dpcore.papers.claims import Row, holds, points
 from dpcore.papers.drawing import png
 from dpcore.papers.reproduction import Run, experiment, values
+from dpcore.privacy.guarantee import delta_text
 from dpcore.schema import Image, Schema, pool
 from dpcore.wall.data import FeatureRows
 from dpcore.wall.noise import NoiseSource
@@ -82,7 +83,7 @@ def compare(
             run.panel(_row_of_faces(name, epsilon), "", "", kind="points")
     run.panel(
         "affinity",
-        f"nominal epsilon (delta = {DELTA:g}, one image replaced)",
+        f"nominal epsilon (delta = {delta_text(DELTA)}, one image replaced)",
         "affinity of the ten leading directions with the exact ones, 0 to 1",
         "How much of the faces' subspace is recovered",
     )

@@ -20,6 +20,7 @@ from dpcore.fitting.api import Grid
 from dpcore.papers.claims import Points, Row, ordered, points
 from dpcore.papers.reproduction import Run, experiment
 from dpcore.papers.ways import Way
+from dpcore.privacy.guarantee import delta_text
 from dpcore.schema import Schema
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
@@ -155,7 +156,7 @@ def compare(run: Run, table: PrivateTable, case: Case, splits: int) -> None:
     """Every way on random splits of one table; the spread of the rows held out."""
     run.panel(
         case.name,
-        f"total epsilon (delta = {DELTA:g}, one row of one person)",
+        f"total epsilon (delta = {delta_text(DELTA)}, one row of one person)",
         "NICV: mean squared distance to the nearest centre, in half ranges",
         log_y=True,
     )

@@ -21,6 +21,7 @@ from dpcore.papers.claims import Claim, Row, ordered
 from dpcore.papers.counting import CURVES, WORDS, Counting, Size, counted
 from dpcore.papers.reproduction import Run, experiment, values
 from dpcore.privacy import Privacy
+from dpcore.privacy.guarantee import delta_text
 from dpcore.schema import Schema
 from dpcore.wall.table import PrivateTable
 
@@ -97,7 +98,7 @@ def compare(run: Run, table: PrivateTable, comparison: Comparison) -> str:
     size, epsilons = comparison.size, comparison.epsilons
     run.panel(
         "likelihood",
-        f"epsilon (delta = {size.delta:g}, one row replaced)",
+        f"epsilon (delta = {delta_text(size.delta)}, one row replaced)",
         "held-out log-likelihood of a row of x / R, nats",
         run.title,
     )

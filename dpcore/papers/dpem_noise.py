@@ -15,6 +15,7 @@ from dpcore.papers.claims import Row, holds, points
 from dpcore.papers.counting import CURVES, Size, counted, true_epsilon
 from dpcore.papers.dpem_mixture import FIGURE_2, FIGURE_3
 from dpcore.papers.reproduction import Run, experiment, values
+from dpcore.privacy.guarantee import delta_text
 
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 4.0)
 SIZES = {"figure 2": FIGURE_2.size, "figure 3": FIGURE_3.size}
@@ -62,7 +63,7 @@ def table_noise(run: Run) -> str:
     for name, size in SIZES.items():
         run.panel(
             name,
-            f"total epsilon claimed (delta = {size.delta:g}, one row replaced)",
+            f"total epsilon claimed (delta = {delta_text(size.delta)}, one row replaced)",
             "noise standard deviation / sensitivity of a release",
             f"{name.capitalize()}: K = {size.components}, J = {size.iterations}",
             log_y=True,

@@ -18,6 +18,7 @@ from dpcore.evaluation.yardstick import yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.papers.claims import Row, beside, holds, points
 from dpcore.papers.reproduction import Run, experiment, values
+from dpcore.privacy.guarantee import delta_text
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
 
@@ -86,7 +87,7 @@ def figure_1(run: Run) -> str:
     for words in (FEW, MANY):
         axes = "age (years)", "income (thousand per year)"
         run.panel(words, *axes, f"The map: {words}", kind="points", across=2)
-    budgets = f"epsilon (delta = {SETTING.delta:g}, one person replaced)"
+    budgets = f"epsilon (delta = {delta_text(SETTING.delta)}, one person replaced)"
     distance = "distance of the nearest centre, standard deviations of the crowd"
     run.panel("distance", budgets, distance, "The rare persons in the fit")
     run.panel("attack", budgets, "share of right guesses", "A rare person guessed")

@@ -28,6 +28,7 @@ from dpcore.papers.gradient_settings import (
     finding,
 )
 from dpcore.papers.reproduction import Ask, Run, experiment
+from dpcore.privacy.guarantee import delta_text
 from dpcore.schema import Column, Schema
 from dpcore.wall.table import PrivateTable
 
@@ -57,7 +58,7 @@ def figure_5(run: Run) -> str:
     for name, table in run.progress(tables.items()):
         run.panel(
             name,
-            f"total epsilon (delta = {DELTA:g}, one row replaced)",
+            f"total epsilon (delta = {delta_text(DELTA)}, one row replaced)",
             "distance of beta from the best fit (nearer sign), half ranges",
             f"{name}: sigma {SIGMA:g}, {STEPS} steps",
             log_y=True,

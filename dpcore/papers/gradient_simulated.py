@@ -196,7 +196,7 @@ def _order(rows: list[Row], panel: str) -> str:
 
 def _sweeps(run: Run, base: Case) -> str:
     swept: dict[str, tuple[str, tuple[float, ...]]] = {
-        "epsilon": ("total epsilon (delta = 1e-05, one row replaced)", EPSILONS),
+        "epsilon": ("total epsilon (delta = 1e-5, one row replaced)", EPSILONS),
         "columns": ("columns", COLUMNS),
         "rows": ("rows", ROWS),
     }

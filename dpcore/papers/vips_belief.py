@@ -20,6 +20,7 @@ from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.papers.claims import Row, ordered, trend
 from dpcore.papers.reproduction import Run, experiment, values
 from dpcore.privacy import Event, Gaussian, Privacy
+from dpcore.privacy.guarantee import delta_text
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -51,7 +52,7 @@ def figure_8(run: Run) -> str:
     table = load(run.ask.array("mnist.npz", "train_images", np.uint8))
     test = run.ask.array("mnist.npz", "test_images")[:TESTED].reshape(TESTED, -1) > 0
     pixels = test.astype(float)
-    label = f"images in a step (sigma 1, delta = {DELTA:g}, one image replaced)"
+    label = f"images in a step (sigma 1, delta = {delta_text(DELTA)}, one image replaced)"
     for units, sizes in run.progress(UNITS.items()):
         run.panel(_panel(units), label, "share of pixels reconstructed", f"MNIST, {_panel(units)}")
         for size in run.progress(sizes):

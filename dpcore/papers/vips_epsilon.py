@@ -17,6 +17,7 @@ from dpcore.models.topics.private import RECIPE, published_epsilon
 from dpcore.papers.claims import Row, ordered
 from dpcore.papers.reproduction import Run, experiment
 from dpcore.privacy import Gaussian
+from dpcore.privacy.guarantee import delta_text
 
 DOCUMENTS, TOPICS, DELTA = 400_000, 50, 1e-4
 SIGMAS = (1.0, 1.1, 1.24, 1.5, 2.0)
@@ -40,7 +41,7 @@ def table_epsilon(run: Run) -> str:
         run.panel(
             str(size),
             "noise: sigma, relative to the printed sensitivity",
-            f"epsilon (delta = {DELTA:g})",
+            f"epsilon (delta = {delta_text(DELTA)})",
             f"Minibatches of {size:,} of {DOCUMENTS:,} documents, one pass",
             log_x=False,
         )

@@ -25,6 +25,7 @@ from dpcore.papers.claims import Row, beside, holds, ordered, points, trend
 from dpcore.papers.reproduction import Ask, Run, experiment, values
 from dpcore.papers.ways import Way
 from dpcore.privacy import Gaussian, Privacy
+from dpcore.privacy.guarantee import delta_text
 from dpcore.schema import Column, Schema
 from dpcore.wall.table import PrivateTable
 
@@ -87,7 +88,7 @@ def figure_5(run: Run) -> str:
         "heart disease": described(ask, "brfss2020_heart", "HeartDisease", ("No", "Yes"), ()),
     }
     for name, table in run.progress(tables.items()):
-        label = f"epsilon (delta = {DELTA:g}, one row replaced)"
+        label = f"epsilon (delta = {delta_text(DELTA)}, one row replaced)"
         run.panel(name, label, AUC, f"Logistic regression: {name}")
         for split, _ in run.splits(5):
             train, test = table.split(0.1, seed=split)
@@ -160,7 +161,7 @@ def figure_6(run: Run) -> str:
     Needs ``adult.csv.gz``; four minutes. DPVI at the same noise and at the same epsilon, and the
     tight epsilon beside the claimed one.
     """
-    label = f"epsilon claimed (delta = {ADULT_DELTA:g}, one row replaced)"
+    label = f"epsilon claimed (delta = {delta_text(ADULT_DELTA)}, one row replaced)"
     run.panel("adult", label, AUC, "Logistic regression: Adult")
     sizes = ("<=50K", ">50K")
     table = described(run.ask, "adult", "income", sizes, ("fnlwgt", "split"))

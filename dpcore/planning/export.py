@@ -12,7 +12,7 @@ import pandas as pd
 from dpcore.planning.curves import WORLDS
 from dpcore.planning.plan import ReleasePlan
 from dpcore.privacy.adjacency import protects
-from dpcore.privacy.guarantee import show_bound, show_most
+from dpcore.privacy.guarantee import delta_text, show_bound, show_delta, show_most
 from dpcore.releases.report import html_page
 from dpcore.releases.sheet import as_csv
 
@@ -56,7 +56,7 @@ def summary(plan: ReleasePlan) -> tuple[str, ...]:
         return (f"The requests do not fit: {plan.conflict}.", *plan.ranges(), *plan.notes)
     return (
         f"Spent: epsilon = {show_bound(plan.spent.epsilon)} of {show_bound(plan.budget.epsilon)} "
-        f"at delta = {show_bound(plan.budget.delta)}, as a budget ledger composes it; with exact "
+        f"at delta = {delta_text(plan.budget.delta)}, as a budget ledger composes it; with exact "
         f"composition, the same noise costs epsilon = {show_bound(plan.exact_epsilon)}.",
         *plan.sentences(),
         *plan.notes,
@@ -110,7 +110,7 @@ def plan_page(plan: ReleasePlan, what_ifs: WhatIfs = (), *, unit: str = "person"
     parts = [
         f"<h1>{title}</h1>",
         f'<div class="promise"><p><strong>epsilon = {show_bound(limit.epsilon)}, delta = '
-        f"{show_bound(limit.delta)}</strong> for all of them together, "
+        f"{show_delta(limit.delta)}</strong> for all of them together, "
         f"{escape(protects(plan.adjacency, unit))}.</p></div>",
         _table(lines(plan)),
         "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in summary(plan)) + "</ul>",

@@ -50,7 +50,7 @@ class Privacy:
         if self.epsilon is not None:
             positive("epsilon", self.epsilon)
             if self.delta is None:
-                raise InputError("delta", "none was given", "give one, for example 0.00001")
+                raise InputError("delta", "none was given", "give one, for example 1e-5")
         if self.noise_multiplier is not None:
             positive("noise_multiplier", self.noise_multiplier)
         if self.delta is not None:
@@ -64,5 +64,5 @@ def demand_privacy(request: object) -> None:
     """Raise InputError for a request that is none."""
     if not isinstance(request, Privacy):
         raise InputError(
-            "privacy", "it is not a dpcore.Privacy", "give dpcore.Privacy(epsilon=1, delta=0.00001)"
+            "privacy", "it is not a dpcore.Privacy", "give dpcore.Privacy(epsilon=1, delta=1e-5)"
         )

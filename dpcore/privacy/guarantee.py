@@ -7,6 +7,7 @@ attack gives a lower bound: it can break a promise, never prove one.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
@@ -15,6 +16,7 @@ from dpcore.privacy.adjacency import protects
 
 NOISELESS = "no noise was added"
 BIG = 1e7  # from here on a number is written with an exponent
+LEAST_DECIMAL = 1e-3  # below it a delta is
 
 
 @dataclass(frozen=True)
@@ -97,21 +99,22 @@ class Guarantee:
         record["sentence"] = self.sentence()
         return record
 
-    def sentence(self) -> str:
+    def sentence(self, form: Callable[[float], str] | None = None) -> str:
         """The guarantee in one line: epsilon, delta, who is protected, proved or not.
+
+        form: how delta is written, by default :func:`delta_text`; a screen takes
+        :func:`show_delta`.
 
         >>> g = Guarantee(1.0, 1e-5, "replace_one", "person", 1, None,
         ...               Proof(1.0, 1e-5, "exact", "exact", ""), (), rehearsal=True)
         >>> g.sentence().split(". ")[0]
-        "epsilon = 1.00, delta = 0.00001, replacing one person's row"
+        "epsilon = 1.00, delta = 1e-5, replacing one person's row"
         """
         who = self.protects
         end = " Rehearsal: not a release." if self.rehearsal else ""
         if self.epsilon is not None and self.delta is not None:
-            return (
-                f"epsilon = {show_bound(self.epsilon)}, delta = {show_bound(self.delta)}, {who}. "
-                f"Proved.{end}"
-            )
+            delta = (form or delta_text)(self.delta)
+            return f"epsilon = {show_bound(self.epsilon)}, delta = {delta}, {who}. Proved.{end}"
         if NOISELESS in self.assumptions:
             return (
                 f"No noise was added: these are exact values of the {self.thing}s, not a release."
@@ -133,8 +136,9 @@ def show_bound(number: float) -> str:
     return show(math.ceil(number / step * (1.0 - 1e-12)) * step)  # less is rounding of the solver
 
 
-def show_delta(delta: float) -> str:
-    """A delta with its power of ten; what is cut off is rounded up, as in :func:`show_bound`.
+def show_delta(delta: float, *, down: bool = False) -> str:
+    """A delta with its power of ten, for screens; what is cut off is rounded up, as in
+    :func:`show_bound`, or down where it is what is left (:func:`show_most`).
 
     >>> show_delta(1e-5), show_delta(3e-12), show_delta(0.01), show_delta(1.2341e-7)
     ('10⁻⁵', '3·10⁻¹²', '10⁻²', '1.24·10⁻⁷')
@@ -142,12 +146,33 @@ def show_delta(delta: float) -> str:
     ('0.0', '0.200', '10⁻⁵')
     """
     if not 0.0 < delta < 0.1:
-        return show_bound(delta)
-    step = _step(delta)
-    digits, power = f"{math.ceil(delta / step * (1.0 - 1e-12)) * step:.2e}".split("e")
-    raised = str(-int(power)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    digits = digits.rstrip("0").rstrip(".")
+        return show_most(delta) if down else show_bound(delta)
+    digits, power = _in_tens(delta, down)
+    raised = str(-power).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return f"10⁻{raised}" if digits == "1" else f"{digits}·10⁻{raised}"
+
+
+def delta_text(delta: float, *, down: bool = False) -> str:
+    """A delta as plain text and the command line have it, rounded as in :func:`show_delta`.
+
+    >>> delta_text(1e-5), delta_text(3e-12), delta_text(0.01), delta_text(1.2341e-7)
+    ('1e-5', '3e-12', '0.01', '1.24e-7')
+    >>> delta_text(1.2349e-7, down=True), delta_text(1e-5, down=True), delta_text(0.0)
+    ('1.23e-7', '1e-5', '0.0')
+    """
+    if not 0.0 < delta < LEAST_DECIMAL:
+        return show_most(delta) if down else show_bound(delta)
+    digits, power = _in_tens(delta, down)
+    return f"{digits}e{power}"
+
+
+def _in_tens(number: float, down: bool) -> tuple[str, int]:
+    """Digits and power of ten of a number below 1, rounded up or down."""
+    step = _step(number)
+    steps = number / step
+    whole = math.floor(steps * (1.0 + 1e-8)) if down else math.ceil(steps * (1.0 - 1e-12))
+    digits, power = f"{whole * step:.2e}".split("e")
+    return digits.rstrip("0").rstrip("."), int(power)
 
 
 def show_most(number: float) -> str:

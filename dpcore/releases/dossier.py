@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from dpcore.declaration import declaration
 from dpcore.errors import InputError, ReplayError
 from dpcore.fitting.result import Fit
 from dpcore.privacy import Guarantee, Ledger, Proof
+from dpcore.privacy.guarantee import show_bound
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.beside import (
     DOSSIER,
@@ -38,7 +39,8 @@ from dpcore.wall.grid import MOST_ROWS
 
 FIRST = "dpcore dossier 1"  # without the hashes of all its files
 SECOND = "dpcore dossier 2"  # without the hash of its own content, and who answers for it
-FORMAT = "dpcore dossier 3"
+THIRD = "dpcore dossier 3"  # its sentence has a decimal delta: 0.00001, not 1e-5
+FORMAT = "dpcore dossier 4"
 NAME_IT = "name the folder of a release, or its dossier.json"
 CHOSEN = {
     "unsaid": "it was not stated what was looked at while settings were chosen",
@@ -173,7 +175,7 @@ def read_dossier(path: str | Path) -> dict[str, Any]:
         raise InputError("dossier", f"it cannot be read ({problem.strerror})", NAME_IT) from None
     except (ValueError, RecursionError):
         raise InputError("dossier", "the file is not JSON", NAME_IT) from None
-    if not isinstance(record, dict) or record.get("format") not in (FIRST, SECOND, FORMAT):
+    if not isinstance(record, dict) or record.get("format") not in (FIRST, SECOND, THIRD, FORMAT):
         raise InputError("dossier", "the file is not a dossier of a known format", NAME_IT)
     return record
 
@@ -218,7 +220,7 @@ def read_verified(
         stated = record["guarantee"]
         proof = Proof(**stated["proof"])
         agreed = stated["epsilon"] == proof.epsilon and stated["delta"] == proof.delta
-        worded = _worded(stated, proof)
+        worded = _worded(stated, proof, None if record["format"] == FORMAT else show_bound)
         adjacency = {entry.adjacency for entry in ledger_read}
         rehearsal = stated["rehearsal"]
         bound = replay(ledger_read, proof)
@@ -258,7 +260,7 @@ def _compared(folder: Path, record: dict[str, Any], *, whole: bool) -> dict[str,
     try:
         if record["format"] == FIRST:
             return compare_rows(folder, record)
-        if record["format"] == FORMAT:
+        if record["format"] in (THIRD, FORMAT):
             demand_content(record)
         return compare(folder, record, whole=whole, anew=record["format"] == FORMAT)
     except OSError as problem:
@@ -283,8 +285,11 @@ def _unlisted(place: Path, *, whole: bool) -> list[str]:
     return sorted(beside if whole else beside & {REPORT})
 
 
-def _worded(stated: dict[str, Any], proof: Proof) -> tuple[str, str]:
-    """Whom a guarantee protects, and its sentence, as its other fields have them.
+def _worded(
+    stated: dict[str, Any], proof: Proof, form: Callable[[float], str] | None
+) -> tuple[str, str]:
+    """Whom a guarantee protects, and its sentence, as its other fields have them. form: how delta
+    is written in it, by default as today.
 
     Other words for the same need another :data:`FORMAT`, or dossiers that are out fail.
     """
@@ -300,7 +305,7 @@ def _worded(stated: dict[str, Any], proof: Proof) -> tuple[str, str]:
         thing=stated["thing"],
         limited=stated.get("limited", False),
     )
-    return guarantee.protects, guarantee.sentence()
+    return guarantee.protects, guarantee.sentence(form)
 
 
 def ledger_of(record: dict[str, Any]) -> Ledger:

@@ -25,7 +25,7 @@ from dpcore.checks import one_of, path_of, positive, probability, rows_of_one, w
 from dpcore.errors import BudgetExceeded, InputError
 from dpcore.privacy import Ledger
 from dpcore.privacy.adjacency import ADJACENCIES, protects
-from dpcore.privacy.guarantee import show_most
+from dpcore.privacy.guarantee import delta_text, show_most
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.filter import FILTERS, Amount, Filter, filter_of, total
 
@@ -512,7 +512,7 @@ def _demand_room(state: State, cost: tuple[int, ...]) -> None:
     left = state.left_amount
     rest = "and all of it is spent, so nothing more can be released"
     if left.epsilon > 0.0:
-        epsilon, delta = show_most(left.epsilon), show_most(left.delta)
+        epsilon, delta = show_most(left.epsilon), delta_text(left.delta, down=True)
         rest = f"at most epsilon = {epsilon} is left at delta = {delta}; "
         rest += "ask for at most that, at no larger delta"
     waiting = "".join(f"{told_open(number)} " for number in state.open)

@@ -17,7 +17,7 @@ from dpcore.accounting.bayes_success import guess_rate
 from dpcore.declaration import Model, declaration
 from dpcore.errors import InputError
 from dpcore.privacy import DiscreteGaussian, Event
-from dpcore.privacy.guarantee import show, show_bound, show_most
+from dpcore.privacy.guarantee import show, show_bound, show_delta, show_most
 from dpcore.schema import Schema
 
 MOST_CELLS = 400  # of a table of parameters; the dossier has all
@@ -135,7 +135,7 @@ def promise(dossier: dict[str, Any]) -> Iterator[str]:
     chance = 100.0 * float(guess_rate([_event(entry) for entry in dossier["entries"]]))
     yield (
         f'<div class="promise"><p><strong>epsilon = {show_bound(guarantee["epsilon"])}, delta = '
-        f"{show_bound(guarantee['delta'])}</strong>, {escape(guarantee['protects'])}. Proved.</p>"
+        f"{show_delta(guarantee['delta'])}</strong>, {escape(guarantee['protects'])}. Proved.</p>"
         f"<p>Somebody who knows everybody else's rows and two candidates for one "
         f"{escape(guarantee['unit'])}'s guesses right at most {_up(chance)} times in 100; a coin "
         f"is right 50 times.</p><p>{_delta_in_words(guarantee['delta'])}</p></div>"
@@ -354,13 +354,14 @@ def _table(
 def _budget(dossier: dict[str, Any]) -> Iterator[str]:
     ledger, line, stated = dossier["ledger"], dossier["line"], dossier["guarantee"]
     amounts = (
-        ("budget for everything that will ever leave", ledger["limit"], show_bound),
+        ("total budget, for all releases ever", ledger["limit"], show_bound),
         ("what one more release could have had before this one", line["left_before"], show_most),
         ("this release", stated, show_bound),
         ("what one more release could have right after it", line["left_after"], show_most),
     )
     lines = [
-        f"<tr><td>{what}</td><td>{shown(amount['epsilon'])}</td><td>{shown(amount['delta'])}</td></tr>"
+        f"<tr><td>{what}</td><td>{shown(amount['epsilon'])}</td>"
+        f"<td>{show_delta(amount['delta'], down=shown is show_most)}</td></tr>"
         for what, amount, shown in amounts
     ]
     yield "<h2>What it cost</h2>"
@@ -405,8 +406,8 @@ def _checked(dossier: dict[str, Any]) -> Iterator[str]:
         f"LEDGER</code> shows that line {line['number']} paid for this very dossier. The ledger's "
         f"fingerprint was then <code>{escape(line['fingerprint'])}</code>. A copy of a ledger is a "
         "second budget: ask for the one that holds this line.",
-        f"Only the controller can say that the {public} public before anybody saw the data, and "
-        f"that {escape(whose)}.",
+        f"Only the controller can confirm that the {public} public before anybody saw the data, "
+        f"and that {escape(whose)}.",
     ]
     if content := dossier.get("content"):
         checks.insert(

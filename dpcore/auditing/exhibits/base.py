@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting import delta_of, mu_of
-from dpcore.privacy.guarantee import show
+from dpcore.privacy.guarantee import delta_text, show
 
 Array = NDArray[np.float64]
 
@@ -111,7 +111,8 @@ class Exhibit:
             here, there, runs = shown.counted
             counts = f" It occurred in {here:,} and in {there:,} of {runs:,} runs."
         return (
-            f"Claim: {shown.claim}: epsilon {show(shown.epsilon)}, delta {show(shown.delta)}.",
+            f"Claim: {shown.claim}: epsilon {show(shown.epsilon)}, delta "
+            f"{delta_text(shown.delta)}.",
             f"Printed in: {self.source}.",
             f"It assumes: {self.assumption}.",
             f"Two tables: {shown.tables[0]}; {shown.tables[1]}.",
