@@ -1,7 +1,6 @@
 """The registry: every model, exhibit and regenerated figure by name, and what implements it.
 
-Each is one line here; it then inherits the contract tests of its kind. A model's line names its
-declaration, from which the rest is read.
+Each is one line here, and inherits the contract tests of its kind; a model's names its declaration.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ MODELS = {
     "bernoulli": "dpcore.models.bernoulli_mixture:MODEL",
     "poisson": "dpcore.models.poisson_mixture:MODEL",
     "covariance": "dpcore.models.covariance:MODEL",
+    "ppca": "dpcore.models.probabilistic_pca:MODEL",
 }
 FIRST = next(iter(MODELS))  # what is meant where no model is named
 EXHIBITS = {

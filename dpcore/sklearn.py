@@ -521,24 +521,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Grouped):  # 
         return -float(np.sum(self.transform(X).min(axis=1) ** 2))
 
 
-@dataclass(eq=False, repr=False)
-class DPFactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Bounded):  # type: ignore[misc]
-    """Private factor analysis: ``components_ (k, d)``, ``mean_``, ``noise_variance_ (d,)``.
-
-    All releases are before the steps: ``iterations`` cost nothing. Parameters as in
-    :class:`DPGaussianMixture`.
-
-    **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
-    """
-
-    n_components: int = 2
-    _: KW_ONLY
-    iterations: int = 50
-
-    def fit(self, X: ArrayLike, y: object = None) -> DPFactorAnalysis:
-        """Fit to rows ``(n, d)``; y is not read."""
-        self._fitted(X, "fa", n_components=self.n_components, iterations=self.iterations)
-        return self._learned()
+class _Factors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Bounded):  # type: ignore[misc]
+    """What factors say of rows."""
 
     def _learned(self) -> Self:
         parameters = self.fit_.parameters
@@ -567,6 +551,61 @@ class DPFactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Bound
     def _model(self) -> factors.Factors:
         model: factors.Factors = self.fit_.parameters.as_factors()
         return model
+
+
+@dataclass(eq=False, repr=False)
+class DPFactorAnalysis(_Factors):
+    """Private factor analysis: ``components_ (k, d)``, ``mean_``, ``noise_variance_ (d,)``.
+
+    All releases are before the steps: ``iterations`` cost nothing. Parameters as in
+    :class:`DPGaussianMixture`.
+
+    **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
+    """
+
+    n_components: int = 2
+    _: KW_ONLY
+    iterations: int = 50
+
+    def fit(self, X: ArrayLike, y: object = None) -> DPFactorAnalysis:
+        """Fit to rows ``(n, d)``; y is not read."""
+        self._fitted(X, "fa", n_components=self.n_components, iterations=self.iterations)
+        return self._learned()
+
+
+@dataclass(eq=False, repr=False)
+class DPProbabilisticPCA(_Factors):
+    """Private probabilistic PCA by variational Bayes: ``components_ (k, d)``, ``mean_``,
+    ``noise_variance_ (d,)``, the same share of each column's bounds.
+
+    n_components: at most so many; those that the release does not support are left out. Other
+    parameters as in :class:`DPGaussianMixture`.
+
+    **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
+    """
+
+    n_components: int = 10
+
+    def fit(self, X: ArrayLike, y: object = None) -> DPProbabilisticPCA:
+        """Fit to rows ``(n, d)`` of two columns or more; y is not read."""
+        self._fitted(X, "ppca", most_factors=self.n_components)
+        return self._learned()
+
+    @classmethod
+    def of_fit(cls, fit: Fit, schema: Schema) -> Self:
+        """As of any other, with the most components that the release could have."""
+        model = super().of_fit(fit, schema)
+        model.n_components = fit.settings["most_factors"]
+        return model
+
+    def _learned(self) -> Self:
+        super()._learned()
+        self.components_ = self.components_[np.any(self.components_ != 0.0, axis=1)]
+        self._n_features_out = self.n_components_ = len(self.components_)
+        return self
+
+    def _model(self) -> factors.Factors:
+        return replace(super()._model(), loadings=self.components_.T[None])
 
 
 @dataclass(eq=False, repr=False)

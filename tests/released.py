@@ -41,6 +41,7 @@ CASES: dict[str, tuple[tuple[Column, ...], dict[str, Any], str]] = {
     "bernoulli": (ANSWERS, {"iterations": 2}, DENSITY),
     "poisson": (COUNTS, {"iterations": 2}, DENSITY),
     "covariance": (PLACES, {}, "score_samples transform score sample"),
+    "ppca": (PLACES, {}, "score_samples transform score sample"),
 }
 
 

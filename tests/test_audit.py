@@ -39,6 +39,7 @@ QUICK = (
     "bernoulli",
     "poisson",
     "covariance",
+    "ppca",
     "mean-local",
     "symmetric-mixture-local",
 )

@@ -222,6 +222,7 @@ FITTED = {  # model to a bundled table and the number of its parts
     "bernoulli": ("households", 2),
     "poisson": ("a_year_of_care", 2),
     "covariance": ("three_groups", 1),
+    "ppca": ("three_groups", 1),
     "lda": ("bars", 10),
     "logistic": ("wine", 1),
 }

@@ -30,6 +30,7 @@ TABLES = {
     "missing-regression": "missing_answers",
     "mean": "iris",
     "covariance": "iris",
+    "ppca": "wine",
     "logistic": "who_comes_back",
     "lda": "few_bars",
 }

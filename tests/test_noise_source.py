@@ -136,6 +136,7 @@ FITS: list[tuple[str, dict[str, str], dict[str, Any], dict[str, Any]]] = [
     ("kmeans", {}, {}, {"n_components": 2}),
     ("fa", {}, {}, {"n_components": 1}),
     ("covariance", {}, {}, {}),
+    ("ppca", {}, {}, {}),
     ("mean", {}, {}, {}),
     ("mean", {}, {"accountant": "linear"}, {"trust": "local_onebit"}),
     ("gmm-release", {"role": "label"}, {"adjacency": "label"}, {"method": "public_features"}),

@@ -62,6 +62,7 @@ PROVED: list[tuple[str, dict[str, Any]]] = [
     ("kmeans", {"n_components": 2, "algorithm": "paper"}),
     ("fa", {"n_components": 1}),
     ("covariance", {}),
+    ("ppca", {}),
     ("bernoulli", {"n_components": 2, "iterations": 2}),
     ("poisson", {"n_components": 2, "iterations": 2}),
     ("mean", {"rows": 40}),

@@ -148,6 +148,7 @@ RELEASED = {
     "symmetric-mixture": {},
     "mean": {},
     "covariance": {},
+    "ppca": {},
     "mixture-regression": {},
     "logistic": {},
     "gmm-release": {"method": "staged"},

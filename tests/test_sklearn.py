@@ -30,6 +30,7 @@ from dpcore.sklearn import (
     DPLatentDirichletAllocation,
     DPLogisticRegression,
     DPPoissonMixture,
+    DPProbabilisticPCA,
 )
 from dpcore.wall.custodian import custodian_documents, custodian_outcomes
 
@@ -40,6 +41,7 @@ ESTIMATORS = (
     DPKMeans(2, bounds=BOUNDS, random_state=0, iterations=2),
     DPFactorAnalysis(1, bounds=BOUNDS, random_state=0, iterations=2),
     DPPCA(bounds=BOUNDS, random_state=0),
+    DPProbabilisticPCA(3, bounds=BOUNDS, random_state=0),
     DPBernoulliMixture(2, bounds=BOUNDS, random_state=0, iterations=2),
     DPPoissonMixture(2, bounds=(0.0, 100.0), random_state=0, iterations=2),
     DPLogisticRegression(epsilon=1000.0, bounds=BOUNDS, classes="infer", random_state=0),
@@ -61,12 +63,15 @@ EXCUSED = {
     ("DPKMeans", "check_estimators_nan_inf"): FILLED,
     ("DPFactorAnalysis", "check_estimators_nan_inf"): FILLED,
     ("DPPCA", "check_estimators_nan_inf"): FILLED,
+    ("DPProbabilisticPCA", "check_estimators_nan_inf"): FILLED,
     ("DPBernoulliMixture", "check_estimators_nan_inf"): FILLED,
     ("DPPoissonMixture", "check_estimators_nan_inf"): FILLED,
     ("DPBernoulliMixture", "check_dtype_object"): "the refusal quotes no cell",
     ("DPPoissonMixture", "check_dtype_object"): "the refusal quotes no cell",
     ("DPFactorAnalysis", "check_fit2d_1feature"): "one factor of one column explains nothing",
     ("DPPCA", "check_fit2d_1feature"): "one column has no correlations",
+    ("DPProbabilisticPCA", "check_fit2d_1feature"): "one column has no factors",
+    ("DPProbabilisticPCA", "check_dtype_object"): "the refusal quotes no cell",
     ("DPPCA", "check_dtype_object"): "the refusal quotes no cell",
     ("DPGaussianMixture", "check_dtype_object"): "the refusal quotes no cell",
     ("DPKMeans", "check_dtype_object"): "the refusal quotes no cell",

@@ -24,7 +24,7 @@ from dpcore.schema import Column, Schema
 BUDGET = dp.Privacy(epsilon=1.0, delta=1e-5)
 ANSWER, LABEL = ("logistic",), ("gmm-release", "sbn")
 TARGET = ("mixture-regression", "missing-regression")
-WITHOUT_STEPS = ("mean", "logistic", "gmm-release", "covariance")
+WITHOUT_STEPS = ("mean", "logistic", "gmm-release", "covariance", "ppca")
 STEPPED = tuple(model for model in MODELS if model not in WITHOUT_STEPS)
 
 # rows, columns, whether the first column is constant, classes that occur

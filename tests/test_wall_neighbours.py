@@ -49,6 +49,7 @@ RECIPES: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("kmeans", {"n_components": 2, "algorithm": "dplloyd"}, ROWS_MOVE),
     ("fa", {"n_components": 1}, ROWS_MOVE),
     ("covariance", {}, ROWS_MOVE),
+    ("ppca", {}, ROWS_MOVE),
     ("symmetric-mixture", {"algorithm": "clipped"}, ROWS_MOVE),
     ("mixture-regression", {"algorithm": "robust"}, ROWS_MOVE),
     ("missing-regression", {}, ROWS_MOVE),

@@ -134,35 +134,54 @@ def maximum_likelihood(rows: Array, factors: int, iterations: int = 50) -> Facto
     return _em(moment, begin, iterations, "exact")
 
 
-def proved(
+@dataclass(frozen=True)
+class Denoised:
+    """Released moments without what noise could have made of them, in units of a mean variance of
+    about 1.
+
+    mean ``(B, d)``: drawn in, in its own units. moment: the covariance that shows. values
+    ``(B, k)`` and vectors ``(B, d, k)``: its largest eigenpairs, values 0 where they cannot be told
+    from noise. level ``(B,)``: deviation of the noise beside the diagonal. scale ``(B,)``: factor
+    from variances here to those of the release.
+    """
+
+    mean: Array
+    moment: SecondMoment
+    values: Array
+    vectors: Array
+    level: Array
+    scale: Array
+
+
+def denoised(
     mean: Array,
     second_moment: Array,
     sd: Array,
     mean_sd: Array,
     factors: int,
-    iterations: int = 50,
     radius: Array | float = math.inf,
     usual: Array | None = None,
-) -> Factors:
-    """What can be seen through the noise, and nothing else; then factor analysis of that.
+    rows: Array | None = None,
+) -> Denoised:
+    """What can be seen through the noise of released moments, for so many factors.
 
     mean ``(B, d)`` and second_moment ``(B, d, d)`` about the origin, as released; sd ``(B,)``: of
     the noise in a diagonal entry (isometric noise: beside the diagonal it is ``sd / sqrt 2``);
     mean_sd ``(B,)``: in each coordinate of the mean (zeros with a zero mean: no centring);
     radius: the bound on a row's norm. usual ``(B,)``: variance of a column that released distances
-    let expect, if there are any: noise leaves the mean variance near it (:func:`sized`).
+    let expect, if there are any: noise leaves the mean variance near it (:func:`sized`). rows
+    ``(B,)``: how many, where the model's own noise is the same in all columns.
 
-    Each correction vanishes with the noise, when this is EM of maximum likelihood: (1) the mean
-    keeps the directions in which the second moment shows anything (:func:`_steadied`), and the
-    covariance is freed of its noise; (2) eigenvalues that noise could have made are
-    levelled, the others drawn in (:func:`visible_part`); (3) own variances are floored by what
-    noise can hide; (4) the mean is drawn in. Factors that cannot be seen have loadings 0. Total.
+    Each correction vanishes with the noise: (1) the mean keeps the directions in which the second
+    moment shows anything (:func:`_steadied`), and the covariance is freed of its noise;
+    (2) eigenvalues that noise could have made are levelled, the others drawn in
+    (:func:`visible_part`); (3) the mean is drawn in. Total.
     """
     raw, dim = finite(mean), mean.shape[-1]
     least_centre = None
     if usual is not None:
         second_moment, size = sized(second_moment, usual, sd)
-        least_centre = LEAST_CENTRE * size
+        least_centre = None if rows is not None else LEAST_CENTRE * size
     centred, share = second_moment, np.zeros(len(raw))
     if np.any(raw):
         raw, share = _steadied(raw, finite(second_moment), sd, mean_sd, factors)
@@ -176,10 +195,29 @@ def proved(
     if least_centre is not None:
         least_centre = least_centre / scale
     total = np.broadcast_to(radius, scale.shape) ** 2 / scale
-    moment, values, vectors = visible_part(matrix, level, factors, total, least_centre)
-    begin = _spectral_start(moment, values, vectors, drawn_in(raw, share * mean_sd**2))
-    least = _least_variance(moment.diagonal(), level, usual is not None)
-    return _rescaled(_em(moment, begin, iterations, "exact", least), scale)
+    levelled = visible_part(matrix, level, factors, total, least_centre, rows)
+    return Denoised(drawn_in(raw, share * mean_sd**2), *levelled, level, scale)
+
+
+def proved(
+    mean: Array,
+    second_moment: Array,
+    sd: Array,
+    mean_sd: Array,
+    factors: int,
+    iterations: int = 50,
+    radius: Array | float = math.inf,
+    usual: Array | None = None,
+) -> Factors:
+    """What can be seen through the noise, and nothing else; then factor analysis of that.
+
+    Arguments as of :func:`denoised`. Own variances are floored by what noise can hide; factors that
+    cannot be seen have loadings 0. Without noise this is EM of maximum likelihood. Total.
+    """
+    clean = denoised(mean, second_moment, sd, mean_sd, factors, radius, usual)
+    begin = _spectral_start(clean.moment, clean.values, clean.vectors, clean.mean)
+    least = _least_variance(clean.moment.diagonal(), clean.level, usual is not None)
+    return _rescaled(_em(clean.moment, begin, iterations, "exact", least), clean.scale)
 
 
 def _steadied(

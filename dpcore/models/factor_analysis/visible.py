@@ -48,6 +48,7 @@ def visible_part(
     factors: int,
     total: Array | None = None,
     least: Array | None = None,
+    rows: Array | None = None,
 ) -> tuple[SecondMoment, Array, Array]:
     """The part of noisy covariances ``(B, d, d)`` that shows through noise, with the eigenpairs
     ``(B, k)`` and ``(B, d, k)`` of its largest eigenvalues, 0 where those cannot be seen.
@@ -59,7 +60,9 @@ def visible_part(
     Otherwise it is drawn in to ``sqrt(y^2 - 4 s^2 d)``, which is nearest to the truth in squared
     error (Donoho, Gavish 2014; Benaych-Georges, Nadakuditi 2011): the true distance
     ``(y + sqrt(y^2 - 4 s^2 d)) / 2`` times the squared cosine between the vector and the true one.
-    The diagonal then gets back what its own noise cannot explain.
+    The diagonal then gets back what its own noise cannot explain. rows ``(B,)``: how many,
+    where the rows' own noise is the same in all directions; then the bulk is sought from below
+    (:func:`lower_centre`), and nothing is given back.
     Beyond :data:`FULL_SPECTRUM_DIM` only the largest eigenvalues are looked at; where all those
     are visible, the rest stays as it is.
     """
@@ -67,14 +70,15 @@ def visible_part(
     most = np.full(len(matrix), math.inf) if total is None else total / matrix.shape[-1]
     least = level if least is None else least
     if matrix.shape[-1] > FULL_SPECTRUM_DIM:
-        return _largest_part(matrix, level, factors, least, most)
+        return _largest_part(matrix, level, factors, least, most, rows is None)
     values, vectors = np.linalg.eigh(matrix)
-    centre = _plausible(bulk_centre(values, edge), least, most)
+    centre = bulk_centre(values, edge) if rows is None else lower_centre(values, edge, rows)
+    centre = _plausible(centre, least, most)
     moved = np.maximum(centre[:, None] + _drawn_in(values - centre[:, None], edge), 0.0)
     part = Spiked(
         Diagonal(np.broadcast_to(centre[:, None], values.shape)), vectors, moved - centre[:, None]
     )
-    repaired = _own_variances(part, matrix, level)
+    repaired = _own_variances(part, matrix, level) if rows is None else part
     top = slice(-1, -factors - 1, -1)
     visible = np.where(moved > centre[:, None], moved, 0.0)
     return Dense(_formed(repaired)), visible[:, top], np.ascontiguousarray(vectors[..., top])
@@ -97,6 +101,20 @@ def bulk_centre(values: Array, edge: Array) -> Array:
             count > 0, np.where(near, values, 0.0).sum(axis=-1) / np.maximum(count, 1), centre
         )
     return np.maximum(centre, 0.0)
+
+
+def lower_centre(values: Array, edge: Array, rows: Array) -> Array:
+    """``(B,)``: mean of the smallest of rising eigenvalues ``(B, d)``, up to the first that lies
+    further above the mean m of those before it than noise and the chance of ``(B,)`` rows explain:
+    the root of ``edge^2 + 4 d m^2 / rows`` (Marchenko, Pastur 1967); never < 0.
+
+    Where nothing lies below the bulk, this finds it however many eigenvalues lie above.
+    """
+    means = np.cumsum(values, axis=-1) / np.arange(1.0, values.shape[-1] + 1.0)
+    drawn = 4.0 * values.shape[-1] / np.maximum(rows, 1.0)[:, None] * means[:, :-1] ** 2
+    apart = values[:, 1:] - means[:, :-1] > np.sqrt(edge[:, None] ** 2 + drawn)
+    last = np.where(apart.any(axis=-1), apart.argmax(axis=-1), values.shape[-1] - 1)
+    return np.maximum(np.take_along_axis(means, last[:, None], axis=-1)[:, 0], 0.0)
 
 
 def _plausible(centre: Array, least: Array, most: Array) -> Array:
@@ -123,7 +141,7 @@ def _formed(part: Spiked) -> Array:
 
 
 def _largest_part(
-    matrix: Array, level: Array, factors: int, least: Array, most: Array
+    matrix: Array, level: Array, factors: int, least: Array, most: Array, own: bool
 ) -> tuple[SecondMoment, Array, Array]:
     """:func:`visible_part` from the largest eigenvalues alone, one run after the other."""
     runs, dim = matrix.shape[:2]
@@ -145,7 +163,7 @@ def _largest_part(
     if whole.any() and not whole.all():
         base = Dense(np.where(whole[..., None], matrix, centre[:, None, None] * np.eye(dim)))
     part = Spiked(base, vectors, gain)
-    if not whole.any():
+    if own and not whole.any():
         part = _own_variances(part, matrix, level)
     top = slice(0, factors)
     largest_values = np.where(above > 0.0, above + centre[:, None], 0.0)

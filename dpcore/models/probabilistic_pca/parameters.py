@@ -1,0 +1,6 @@
+"""A fitted probabilistic PCA in the data's own units: a factor analysis whose noise fills the same
+share of each column's limits."""
+
+from dpcore.models.factor_analysis.parameters import result_table
+
+__all__ = ["result_table"]
