@@ -26,7 +26,8 @@ class Optional(Protocol):
         """``None`` where it can be measured here, else why not, naming the peer."""
 
 
-# name -> module with a list ``CASES``
+# name -> module with a list ``CASES``; one that compares fits says under which ``CONDITIONS`` both
+# sides run, and what they are ``JUDGED_BY``
 BENCHES = {
     "gmm": "dpcore.bench.gmm",
     "kmeans": "dpcore.bench.kmeans",

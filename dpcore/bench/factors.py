@@ -39,6 +39,8 @@ from dpcore.wall.table import PrivateTable
 if TYPE_CHECKING:
     from sklearn.decomposition import FactorAnalysis
 
+CONDITIONS = "Each side uses its own start; the case states where each stops."
+JUDGED_BY = "mean log-likelihood of a row, each side by its own code"
 Array = NDArray[np.float64]
 QUALITY = "mean log-likelihood of a row"
 LADDER = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500, 1000)  # EM steps of ours

@@ -31,6 +31,8 @@ from dpcore.wall.table import PrivateTable
 if TYPE_CHECKING:
     from sklearn.mixture import GaussianMixture
 
+CONDITIONS = "The peer starts from the same point."
+JUDGED_BY = "mean log-likelihood of a row"
 Array = NDArray[np.float64]
 WIDE = 50  # from this dimension on, rows whose scales fall like principal components
 

@@ -39,6 +39,12 @@ from dpcore.wall.table import PrivateTable
 if TYPE_CHECKING:
     from sklearn.cluster import KMeans
 
+CONDITIONS = (
+    "Plain: the peer is given our centres after the first step, then both take the same steps. "
+    "Private: both complete fits, at the epsilon that each states; the case names what ours "
+    "protects, and the peer states pure epsilon."
+)
+JUDGED_BY = "mean squared distance of a row to its centre, less is better; private: the median"
 Array = NDArray[np.float64]
 PRIVATE_PEER = "diffprivlib"
 MORE = 8

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from html import escape
+from importlib import import_module
 from typing import Any
 
 from dpcore.bench import BENCHES
@@ -226,15 +227,16 @@ def _accounting(rows: list[Row]) -> None:
 
 def _fits(rows: list[Row]) -> None:
     """Fits against a peer."""
+    bench = import_module(BENCHES[rows[0]["bench"]])
     print_table([_fit(row) for row in rows])
     _name_peers(rows)
     print_prose(
-        _SAME[rows[0]["bench"]]
+        bench.CONDITIONS
         + " Ratio: peer / ours, both on all cores."
         + (_FASTEST if "ratio_fastest" in rows[0] else "")
     )
     print_prose(
-        f"Quality: {_QUALITY[rows[0]['bench']]}. Peak: resident memory of a fresh process that "
+        f"Quality: {bench.JUDGED_BY}. Peak: resident memory of a fresh process that "
         "simulates the data and runs ours, in total."
     )
     apart = [row["apart"] for row in rows if "apart" in row]
@@ -278,38 +280,7 @@ def _fit(row: Row) -> Row:
     return {**cells, "case": f"{row['case']} (seconds per {row['per']})"}
 
 
-_SAME = {
-    "gmm": "The peer starts from the same point.",
-    "kmeans": "Plain: the peer is given our centres after the first step, then both take the same "
-    "steps. Private: both complete fits, at the epsilon that each states; the case names what "
-    "ours protects, and the peer states pure epsilon.",
-    "fa": "Each side uses its own start; the case states where each stops.",
-    "release": "Covariances: both solve the same problem to the end; where it is too large for the "
-    "peer, ours stopped early is compared with ours. Releases: both from this package, at the "
-    "same proved guarantee, on the same simulated tables.",
-    "topics": "All sides: the same documents, steps, priors and stopping rule of the E step. "
-    "Tokens/s: ours; "
-    "its best: the peer's at its faster setting. Cores: the ratio in processor seconds, the "
-    "peer on one core, whatever other programs do.",
-    "privacy": "Ours with noise compared with ours without, in processor seconds.",
-    "loading": "Ours parses every cell separately; the peer infers a type for each column.",
-    "large": "The private fit in blocks: the peer does the same without noise; so does one "
-    "process, compared with workers of one thread each.",
-}
 _FASTEST = " Fastest: the same ratio, to the faster of the peer's two settings."
-_QUALITY = {
-    "gmm": "mean log-likelihood of a row",
-    "kmeans": "mean squared distance of a row to its centre, less is better; private: the median",
-    "fa": "mean log-likelihood of a row, each side by its own code",
-    "release": "covariances: the trace; releases: the median divergence from the exact classes; "
-    "design: seconds; less is better",
-    "topics": "perplexity of unseen documents by our formula (E step alone: of the same "
-    "documents, with the fitted mixes), less is better",
-    "privacy": "mean log-likelihood of a row or word; for k-means the share of the spread that the "
-    "centres explain",
-    "loading": "share of the first cells read as the nearest float",
-    "large": "mean log-likelihood of a row of the first file",
-}
 _OWN = {"accounting": _accounting, "growth": _growth}
 
 
