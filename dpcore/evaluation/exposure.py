@@ -18,8 +18,8 @@ from dpcore.accounting.binomial_bounds import fisher_direction, rate_bounds
 from dpcore.checks import one_of, whole
 from dpcore.evaluation.metrics import loneliest_row
 from dpcore.evaluation.study import Setting, fitted
+from dpcore.evaluation.yardstick import yardstick
 from dpcore.fitting.api import Grid, fit_grid
-from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -74,7 +74,7 @@ def success_rate(
         fitted(rows, seeded, (seeded.request(epsilon),), range(i * half, (i + 1) * half))
         for i, rows in enumerate(tables)
     ]
-    clouds = [_observed(grid, sees) for grid in grids]
+    clouds = [_observed(setting.model, grid, sees) for grid in grids]
     hits, guesses = _scored(*clouds)
     low, high = rate_bounds(hits, guesses, CONFIDENCE)
     ceiling = float(np.asarray(guess_rate(grids[1].ledger.at(0).events)))
@@ -87,30 +87,30 @@ def _without_noise(
     """One fit of each table says it all: the attacker computes both and compares."""
     options = {**setting.options(), "clip": setting.clip, "mode": setting.mode}
     first, second = (
-        _observed(fit_grid(setting.model, t, privacy=None, as_private=True, **options), sees)
+        _observed(
+            setting.model,
+            fit_grid(setting.model, t, privacy=None, as_private=True, **options),
+            sees,
+        )
         for t in tables
     )
     rate = 0.5 if np.array_equal(first, second) else 1.0
     return Exposure(None, sees, rate, rate, rate, 1.0, 1)
 
 
-def _observed(grid: Grid, sees: str) -> Array:
+def _observed(model: str, grid: Grid, sees: str) -> Array:
     """What the attacker sees of each run ``(runs, p)``."""
     steps = grid.runs.history if sees == "all" else (grid.runs.final,)
-    return np.concatenate([_flat(step) for step in steps], axis=1)
+    return np.concatenate([_flat(model, step) for step in steps], axis=1)
 
 
-def _flat(batch: Any) -> Array:
-    """Every number of a batch, and for a mixture what does not depend on its groups' order."""
+def _flat(model: str, batch: Any) -> Array:
+    """Every number of a batch, and what the model has that does not depend on its parts' order."""
     arrays = [np.asarray(getattr(batch, field.name)) for field in fields(batch)]
     parts = [
         array.astype(float) for array in arrays if array.dtype.kind in "bfiu"
     ]  # names tell nothing
-    if isinstance(batch, Mixture):
-        sums = batch.weights[..., None] * batch.means
-        outer = batch.means[..., None] * batch.means[..., None, :]
-        squares = batch.weights[..., None, None] * (batch.covariances + outer)
-        parts += [sums, squares, sums.sum(axis=1), squares.sum(axis=1)]
+    parts += yardstick(model).unordered(batch)
     return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
 
 

@@ -110,6 +110,11 @@ class Yardstick:
         recovered ``(B, K)``. Every model's own; raises NotImplementedError here."""
         raise NotImplementedError
 
+    def unordered(self, batch: Any) -> tuple[Array, ...]:
+        """Numbers of each run, arrays ``(B, ...)``, that stay when its parts change places: what an
+        attack looks at besides the parameters."""
+        return ()
+
     def scorer(
         self,
         table: Any,

@@ -58,6 +58,13 @@ class MixtureYardstick(Yardstick):
         aligned = align(batch, reference)
         return aligned.mixture, aligned.recovered
 
+    def unordered(self, batch: Mixture) -> tuple[Array, ...]:
+        """First and second moments of groups, by their weights, and of the whole mixture."""
+        sums = batch.weights[..., None] * batch.means
+        outer = batch.means[..., None] * batch.means[..., None, :]
+        squares = batch.weights[..., None, None] * (batch.covariances + outer)
+        return sums, squares, sums.sum(axis=1), squares.sum(axis=1)
+
 
 def converged(table: PrivateTable, components: int, covariance: str = "full") -> Mixture:
     """Maximum likelihood mixture in public unit coordinates, a batch of one; its components stand
