@@ -13,7 +13,11 @@ from app.result_store import Data
 from app.scenario import Scenario
 from app.tables import badge, store_of
 from dpcore.errors import DPCoreError
-from dpcore.evaluation.classes import (
+from dpcore.figures.scene import Scene
+from dpcore.models.labelled_mixture.class_pictures import Classes, classes_scene
+from dpcore.models.labelled_mixture.min_trace import SOLVERS
+from dpcore.models.labelled_mixture.scoring import YARDSTICK
+from dpcore.models.labelled_mixture.worth import (
     Allocation,
     Worth,
     allocation,
@@ -22,10 +26,6 @@ from dpcore.evaluation.classes import (
     rightly_named,
     solvers_compared,
 )
-from dpcore.figures.classes import Classes, classes_scene
-from dpcore.figures.scene import Scene
-from dpcore.models.labelled_mixture.min_trace import SOLVERS
-from dpcore.models.labelled_mixture.scoring import YARDSTICK
 from dpcore.privacy.guarantee import show_delta
 
 HEADING = "Class by class"

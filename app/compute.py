@@ -32,7 +32,7 @@ from dpcore.evaluation.yardstick import yardstick
 from dpcore.fitting.result import Fit
 
 if TYPE_CHECKING:
-    from dpcore.evaluation.classes import Worth
+    from dpcore.models.labelled_mixture.worth import Worth
 
 REHEARSAL = "rehearsal, nothing is released"
 DRAWS = 13  # one bold, twelve ghosts
@@ -241,7 +241,7 @@ def worth(scenario: Scenario, data: Data, store: ResultStore, study: Study) -> W
     key = ("worth", data.key, setting)
 
     def background() -> None:
-        from dpcore.evaluation.classes import worth_of  # slow to import
+        from dpcore.models.labelled_mixture.worth import worth_of  # slow to import
 
         grid, exact = study.grid, study.references.converged
         store.answers.get(key, lambda: worth_of(data.table, setting, grid, exact, data.held_out))

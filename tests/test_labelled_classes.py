@@ -16,7 +16,13 @@ from app.compute import COMING
 from app.explore_scene import with_nearest
 from dpcore.accounting.gaussian import epsilon_of
 from dpcore.datasets.labelled import labelled_classes, labelled_table
-from dpcore.evaluation.classes import (
+from dpcore.evaluation.study import BudgetGrid, Setting, budget_grid, references
+from dpcore.evaluation.yardstick import mapped
+from dpcore.models.labelled_mixture.class_pictures import POINTS, Classes, classes_scene
+from dpcore.models.labelled_mixture.mathematics import LabelledMixture
+from dpcore.models.labelled_mixture.published_mathematics import classes_of, design
+from dpcore.models.labelled_mixture.scoring import YARDSTICK
+from dpcore.models.labelled_mixture.worth import (
     Worth,
     allocation,
     divergences,
@@ -26,12 +32,6 @@ from dpcore.evaluation.classes import (
     voted,
     worth_of,
 )
-from dpcore.evaluation.study import BudgetGrid, Setting, budget_grid, references
-from dpcore.evaluation.yardstick import mapped
-from dpcore.figures.classes import POINTS, Classes, classes_scene
-from dpcore.models.labelled_mixture.mathematics import LabelledMixture
-from dpcore.models.labelled_mixture.published_mathematics import classes_of, design
-from dpcore.models.labelled_mixture.scoring import YARDSTICK
 from dpcore.wall.table import PrivateTable
 
 EPSILONS = (0.05, 0.2, 0.5, 1.0, 5.0, 20.0)
@@ -148,7 +148,7 @@ def test_ways_that_need_public_features_are_left_out_elsewhere() -> None:
 def test_slow_ways_are_named_where_there_are_too_many_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("dpcore.evaluation.classes.MOST_ROWS", {"mte": 100})
+    monkeypatch.setattr("dpcore.models.labelled_mixture.worth.MOST_ROWS", {"mte": 100})
     setting = staged()
     grid, exact = studied(setting, 1)
     found = worth_of(table(), setting, grid, exact)

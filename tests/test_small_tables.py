@@ -14,10 +14,10 @@ from support import every
 
 import dpcore as dp
 from dpcore.datasets.corpora import find_corpus
-from dpcore.evaluation.classes import worth_of
 from dpcore.evaluation.metrics import metrics
 from dpcore.evaluation.verdict import found_sentences, verdicts
 from dpcore.models.labelled_mixture.published_mathematics import NEIGHBOURS
+from dpcore.models.labelled_mixture.worth import worth_of
 from dpcore.registry import MODELS
 from dpcore.schema import Column, Schema
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.evaluation.classes import Allocation, Worth, class_divergences
 from dpcore.evaluation.study import BudgetGrid
 from dpcore.evaluation.yardstick import mapped
 from dpcore.figures.model_plot import NO_FIT, brief, column_title, own_units
 from dpcore.figures.scene import Axis, Bars, Cursor, Curve, Layer, Panel, Rule, Scene
 from dpcore.figures.utility_curve import EPSILON
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
+from dpcore.models.labelled_mixture.worth import Allocation, Worth, class_divergences
 from dpcore.privacy.guarantee import show, show_bound
 
 Array = NDArray[np.float64]
