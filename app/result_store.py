@@ -191,6 +191,11 @@ class Background:
             visitors = sum(when > since for _, when in self._looking.values())
         return max(every, min(every * visitors / ALONE, 0.6 * LOOKED_AT))
 
+    def at_work(self) -> bool:
+        """Whether any job is left."""
+        with self._lock:
+            return any(not job.done() for job in self._jobs)
+
     def _go_on(self) -> None:
         """Let go of what nobody looks at; begin with what there is room for."""
         since = monotonic() - LOOKED_AT
@@ -254,6 +259,11 @@ def in_background(store: ResultStore, key: Hashable, work: Callable[[], None]) -
 def let_go() -> None:
     """Have nothing more done for pages of this process that nobody looks at any more."""
     _background.let_go()
+
+
+def at_work() -> bool:
+    """Whether anything is worked out behind the pages of this process."""
+    return _background.at_work()
 
 
 def pause(every: float) -> float:

@@ -197,7 +197,7 @@ PARTS = {
     "datasets": {"table", "data.corpus", "data.partitions", "data.dask_engine"},
 }
 CUSTODIAN = "dpcore.wall.custodian"
-STARTING_THE_APP = ("dpcore.cli.explore", "dpcore.cli.serve", "dpcore.cli.site")
+STARTING_THE_APP = ("dpcore.cli.bench", "dpcore.cli.explore", "dpcore.cli.serve", "dpcore.cli.site")
 
 # Ways to draw from the noise source, and who in the wall may.
 DRAWN_BY = {

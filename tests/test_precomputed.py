@@ -23,15 +23,12 @@ from dpcore.evaluation.study import BudgetGrid, Curves, References, Setting
 
 NAMES = [table.name for table in offered()]
 EXACT_ALONE = (  # tables of which the exact fit alone is kept
-    "faces_like",
-    "help_texts",
     "life_science_like",
     "lit_windows",
     "million_places",
     "places",
-    "stewards_table",
 )
-LONG = ("million_places", "life_science_like", "lit_windows", "help_texts", "few_bars")
+LONG = ("life_science_like", "lit_windows", "help_texts", "few_bars", "faces_like", "digits")
 STOPS = [
     pytest.param(name, marks=pytest.mark.full if name in LONG else ())
     for name in NAMES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import import_module
@@ -11,18 +12,22 @@ from typing import Any
 
 from dpcore.bench import BENCHES
 from dpcore.checks import whole
+from dpcore.cli.explore import demand_app
 from dpcore.cli.output import print_json, print_prose, print_table
 from dpcore.cli.pages import place_for_file, place_for_page, write_page
 from dpcore.errors import InputError
 from dpcore.privacy.guarantee import delta_text
 
 _TITLE = "Speed against peers"
+_OF_ONE = {"half": "utility", "model": "utility", "draws": "utility", "only": "page"}
+_SHOWN = 0.01  # of all seconds, for a room to have its column
 UTILITY = "utility"  # a bench of another kind: no peer, no clock
+PAGE = "page"  # of another kind too: no peer
 Row = dict[str, Any]
 Run = dict[str, Any]
 OPTIONS = f"""
 name [NAME]: {", ".join(BENCHES)} [all of these], or {UTILITY}: the utility of private fits on many
-    tables
+    tables, or {PAGE}: where the time of the explorer's first page goes, by table, action and room
 --history FILE: a file of earlier runs: this run is compared with them, slowdowns are marked, and it
     is appended as one JSON line [none]
 --page FILE.html: tables and figures as one page [none]
@@ -31,6 +36,9 @@ name [NAME]: {", ".join(BENCHES)} [all of these], or {UTILITY}: the utility of p
 --half HALF: develop: the tables to choose methods on; report: those to judge them on [both]
 --model M: fits of one model [all]
 --draws N: of the noise, for each fit [5]
+
+# of {PAGE} alone
+--only NAME+: only this table; repeatable [all]
 
 --json: a JSON list [tables for people]
 """
@@ -44,12 +52,18 @@ def _say(case: int, cases: int) -> None:
 def run(args: argparse.Namespace) -> None:
     """Measure, compare with earlier runs, and print. Raises InputError for an option that belongs
     to the other kind of bench."""
+    for word, name in _OF_ONE.items():
+        if getattr(args, word) is not None and args.name != name:
+            raise InputError(word, f"it belongs to {name} alone", f"dpcore bench {name}")
+    for word in ("history", "page"):
+        if getattr(args, word) is not None and args.name in (UTILITY, PAGE):
+            raise InputError(word, f"{args.name} has none", "leave it out")
     if args.name == UTILITY:
         _utility(args)
         return
-    for word in ("half", "model", "draws"):
-        if getattr(args, word) is not None:
-            raise InputError(word, f"it belongs to {UTILITY} alone", f"dpcore bench {UTILITY}")
+    if args.name == PAGE:
+        _page_times(args)
+        return
     from dpcore.bench import history
     from dpcore.bench import run as measured
 
@@ -74,10 +88,6 @@ def run(args: argparse.Namespace) -> None:
 def _utility(args: argparse.Namespace) -> None:
     """Shares of what exact fits gain, on held-out rows."""
     from dpcore.bench import utility
-
-    for word in ("history", "page"):
-        if getattr(args, word) is not None:
-            raise InputError(word, f"{UTILITY} has none", "leave it out")
 
     def say(fit: str, seconds: float) -> None:
         print(f"{fit}: {seconds:.1f} s", file=sys.stderr, flush=True)
@@ -107,6 +117,35 @@ def _utility(args: argparse.Namespace) -> None:
             f"Absent: {', '.join(absent)}. Set DPCORE_SHARED to the folder that holds data/; "
             "dpcore data lists where published sets come from."
         )
+
+
+def _page_times(args: argparse.Namespace) -> None:
+    """Seconds by room of the package."""
+    demand_app("bench")
+    from app.page_times import times
+
+    def say(table: str) -> None:
+        print(f"measuring {table} ...", file=sys.stderr, flush=True)
+
+    rows = list(times(args.only or (), say))
+    if args.json:
+        print_json(rows)
+        return
+    rooms = Counter[str]()
+    for row in rows:
+        rooms.update(row["rooms"])
+    most = [room for room, seconds in rooms.most_common() if seconds > _SHOWN * rooms.total()]
+    for row in rows:
+        shown = {room: f"{row['rooms'].get(room, 0.0):.3f}" for room in most}
+        row["s"] = f"{row.pop('seconds'):.3f}"
+        row |= shown
+        del row["rooms"]
+    print_table(rows)
+    print_prose(
+        "Seconds until nothing more of the picture comes, without a browser; the median of five "
+        "turns, but one start of a new process, from its first import. Rooms: where the threads "
+        "were, a library's time in the room that called it; less than 1% of all is left out."
+    )
 
 
 def _changes(rows: Sequence[Row]) -> None:
