@@ -66,7 +66,10 @@ export function ticksOf(axis, [low, high], count) {
     const given = axis.ticks.filter(inside);
     if (given.length > 1) return given;
   }
-  if (!axis.log) return linearTicks(low, high, count);
+  if (!axis.log) { // one number alone is no scale
+    const ticks = linearTicks(low, high, count);
+    return ticks.length > 1 ? ticks : linearTicks(low, high, 2 * count);
+  }
   const powers = [];
   for (let p = Math.floor(low) - 1; p <= high + 1; p += 1) powers.push(10 ** p, 3 * 10 ** p);
   const ticks = powers.map((value) => Number(value.toPrecision(3))).filter(inside);

@@ -11,15 +11,17 @@ import { clamp } from "./format.js";
 
 /** About so many ticks fit on a length in pixels. */
 export const ROOM = { x: 90, y: 50 };
+const LEAST_TITLE = 0.85; // size of a title, so that it is no longer than its axis
 
 /**
  * Where the middle of an axis' title is, and its style.
  * @param {number} length of the title in pixels
  * @param {number} middle of the axis
  * @param {number} side of the card
+ * @param {number} axis its length: a title that is a little longer is a little smaller
  */
-export function titleAt(length, middle, side) {
-  const size = Math.min(1, side / (length + 8));
+export function titleAt(length, middle, side, axis = length) {
+  const size = Math.min(1, side / (length + 8), Math.max(LEAST_TITLE, axis / length));
   const half = (size * length) / 2 + 2;
   const style = size < 1 ? `font-size: ${13 * size}px` : "";
   return { middle: clamp(middle, half, side - half), style };
@@ -62,7 +64,7 @@ export function gridOf(card, view) {
   const across = titleAt(card.widest([x.label]), (x0 + x1) / 2, width);
   write(x.label, across.middle, y1 + 36, "middle", { class: "dpl-axis", style: across.style });
   if (y.names) return nodes; // which say what they are
-  const { middle, style } = titleAt(card.widest([y.label]), (y0 + y1) / 2, height);
+  const { middle, style } = titleAt(card.widest([y.label]), (y0 + y1) / 2, height - card.below, y1 - y0);
   const transform = `rotate(-90 20 ${middle})`;
   write(y.label, 20, middle, "middle", { class: "dpl-axis", style, transform });
   return nodes;

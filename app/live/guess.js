@@ -81,7 +81,7 @@ export const guess = {
       class: "dpl-line dpl-strong dpp-truth", pathLength: 1, "clip-path": `url(#${card.clip})`,
     });
     const here = svg("circle", { class: "dpp-here", r: 4 });
-    const empty = note("You draw it: from left to right");
+    const empty = note("Draw here →");
     group.append(pad, empty, line, truth, here);
     let at = 0;
     const { y: axis } = card.panel;
@@ -140,7 +140,7 @@ export const guess = {
     return () => {
       const { x0, x1, y0, y1 } = card.frame;
       set(pad, { x: x0, y: y0, width: Math.max(x1 - x0, 0), height: Math.max(y1 - y0, 0) });
-      put(empty, (x0 + x1) / 2, (y0 + y1) / 2, "middle");
+      put(empty, x0 + 8, (y0 + y1) / 2);
       draw();
     };
   },

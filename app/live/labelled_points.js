@@ -17,9 +17,10 @@ const BOLD = 1.12; // how much wider a bold name is
  * @param {number} step
  * @param {([number, number] | null)[]} spots
  * @param {number[]} widths
+ * @param {string} side where each goes if it can
  * @returns {(Place | null)[]}
  */
-function quiet(card, step, spots, widths) {
+function quiet(card, step, spots, widths, side) {
   /** @type {Box[]} */
   const taken = card.panel.layers.flatMap((layer) => {
     if (layer.kind !== "labelled_points" || !layer.colours.length) return [];
@@ -32,6 +33,7 @@ function quiet(card, step, spots, widths) {
     const [x, y] = spot;
     /** @type {Place[]} */
     const places = [[x + 6, y + 4, "start"], [x - 6, y + 4, "end"]];
+    if (side === "left") places.reverse();
     const free = firstFree(places, widths[k], card.frame, taken);
     if (free) taken.push(free.box);
     return free && free.place;
@@ -65,7 +67,7 @@ export const labelledPoints = {
         const [x, y] = [card.px(xs[k]), card.py(ys[k])];
         return finite(x) && finite(y) ? /** @type {[number, number]} */ ([x, y]) : null;
       });
-      const places = muted ? quiet(card, step, spots, widths) : besidePoints(spots, widths, card.frame);
+      const places = muted ? quiet(card, step, spots, widths, layer.side) : besidePoints(spots, widths, card.frame);
       marks.forEach(({ mark, label }, k) => {
         const [spot, place] = [spots[k], places[k]];
         setVisible(mark, spot !== null);

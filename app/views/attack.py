@@ -133,7 +133,7 @@ def exhibits() -> None:
             None,
             format_func=titles.__getitem__,
             key="exhibit",
-            placeholder=f"{len(titles)}, each with two tables, an event and a corrected mechanism",
+            placeholder=f"Choose one of {len(titles)}",
         )
         if name is None:
             return

@@ -44,10 +44,12 @@ def page() -> None:
     live_path(screens, key="path")
     st.html(f'<h2 id="exercises">{learning.EXERCISES_TITLE}</h2><p>{learning.LEAD}</p>')
     class_panel.bar(LESSONS)
-    left, right = st.columns(2, gap="medium")
-    for number, lesson in enumerate(LESSONS):
-        with (left, right)[number % 2], st.container(border=True, key=f"question_{lesson.name}"):
-            question_card(number + 1, lesson, guesses)
+    numbered = list(enumerate(LESSONS, 1))
+    for row in (numbered[i : i + 2] for i in range(0, len(numbered), 2)):  # in order on a phone too
+        for column, (number, lesson) in zip(st.columns(2, gap="medium"), row, strict=False):
+            card = f"question_{lesson.name}"
+            with column, st.container(border=True, height="stretch", key=card):
+                question_card(number, lesson, guesses)
     st.session_state["guesses"] = guesses
     if arriving:  # later only with a guess, so that the back button leads on
         write(guesses)
@@ -136,7 +138,7 @@ def papers(linked: str | None = None) -> None:
         None if linked is None else list(titles).index(linked),
         format_func=titles.__getitem__,
         key="figure",
-        placeholder=f"{len(titles)} of them, each with what agrees with the paper",
+        placeholder=f"Choose one of {len(titles)}",
     )
     if name is None:
         return
@@ -163,7 +165,7 @@ def read() -> None:
         None,
         format_func=lambda name: ": ".join(DOCUMENTS[name]),
         key="document",
-        placeholder="Which composition should I use? A glossary, methods, security and more",
+        placeholder="Choose a page",
     )
     if name is not None:
         with st.container(border=True):

@@ -61,7 +61,7 @@ def _clouds(attack: Attack, who: str, other: str) -> Panel:
 def _curve(attack: Attack) -> Panel:
     percent = 100.0 * attack.alarms
     at = int(np.argmin(np.abs(attack.alarms - 0.05)))
-    layers: list[Layer] = [Curve(percent, percent, colour=None)]
+    layers: list[Layer] = [Curve(percent, percent, colour=5, label="blind guess")]
     if np.isfinite(attack.ceiling).any():
         layers.append(Curve(percent, 100.0 * attack.ceiling, colour=0, label="proved ceiling"))
     named = tuple("measured" if played else "" for played in attack.played)
@@ -70,7 +70,7 @@ def _curve(attack: Attack) -> Panel:
     return Panel(
         id="hits",
         title="Hits against false alarms",
-        subtitle="thin line: blind guessing; band: 95% confidence",
+        subtitle="band: 95% confidence",
         alt=tuple(
             f"At epsilon {show(epsilon)}, with 5% false alarms: "
             + (f"the attacker hits {hit:.0%}; " if np.isfinite(hit) else f"{PLAYING}; ")

@@ -690,6 +690,7 @@ def _loss_panel(picture: Loss, prices: Prices, count: int) -> Panel:
                 names=tuple(f"k = {counts[s]:,}" for s in bumps),
                 labels=tuple(f"k = {counts[s]:,}" for s in bumps),
                 colours=(),
+                side="left",
             ),
             Curve(
                 picture.losses,
@@ -712,9 +713,9 @@ def _loss_panel(picture: Loss, prices: Prices, count: int) -> Panel:
 
 
 def _side(density: Array) -> int:
-    """Where the right side of a density has three quarters of its height: there, what is written to
-    its right lies above the falling curve and not on it."""
-    return int(np.flatnonzero(density >= 0.75 * np.nanmax(density))[-1])
+    """Where the left side of a density has three quarters of its height: there, what is written to
+    its left lies above the rising curve and not on it, and the line of the tail is to its right."""
+    return int(np.flatnonzero(density >= 0.75 * np.nanmax(density))[0])
 
 
 def _extent(

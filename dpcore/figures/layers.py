@@ -153,6 +153,7 @@ class Spots:
     ``colours``: palette index of each, which is also its marker [0, 1, ...]; empty: muted dots for
     orientation. ``labels``: what is written beside each; of muted dots, those for which there is
     room. ``weights`` (K,) or (S, K): a share of each, for the table. ``hollow``: rings, not discs.
+    ``side``: of a muted dot, where its label goes first.
     """
 
     kind: ClassVar[str] = "labelled_points"
@@ -163,6 +164,7 @@ class Spots:
     weights: ArrayLike | None = None
     colours: tuple[int, ...] | None = None
     hollow: bool = False
+    side: Literal["left", "right"] = "right"
 
     def __post_init__(self) -> None:
         _same_shape(self, "x", "y", dimensions=(1, 2))

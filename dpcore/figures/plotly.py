@@ -433,7 +433,7 @@ def _spots(layer: Spots, step: int) -> Any:
         at_step(layer.y, step, 1),
         mode="markers+text",
         text=list(layer.labels),
-        textposition="top right" if colours else "middle right",
+        textposition="top right" if colours else f"middle {layer.side}",
         textfont={} if colours else {"size": 9, "color": MUTED},
         hovertext=list(layer.names),
         marker=marker,

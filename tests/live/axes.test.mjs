@@ -95,10 +95,16 @@ test("a title stays on the card: in the middle of its axis, moved, or smaller", 
   const { middle, style } = titleAt(392, 170, 300);
   assert.equal(style, "font-size: 9.75px");
   assert.ok(Math.abs(middle - 149) <= 2, "all of it fits");
+  assert.equal(titleAt(130, 150, 300, 117).style.slice(0, 15), "font-size: 11.7", "no longer than its axis");
+  assert.equal(titleAt(260, 150, 300, 60).style.slice(0, 15), "font-size: 11.0", "but never tiny");
 });
 
 test("a tick that has a name is called by it", () => {
   const named = { label: "column", range: [0.4, 2.6], ticks: [1, 2], names: ["age", "stay"] };
   assert.deepEqual([1, 2, 1.5].map((value) => axes.tickText(named, value)), ["age", "stay", ""]);
   assert.equal(axes.tickText(LINEAR, 0.5), "0.5");
+});
+
+test("a narrow axis has two numbers at least", () => {
+  assert.deepEqual(axes.ticksOf({ label: "count", range: [25, 57] }, [25, 57], 2.6), [30, 40, 50]);
 });
