@@ -8,6 +8,7 @@ import { clamp, finite, inkOf } from "./format.js";
 import { gridOf, ROOM } from "./grid.js";
 import { boxOfMark, curveBoxes, firstFree, spread } from "./labels.js";
 import { LAYERS } from "./layers.js";
+import { tallness } from "./ranked.js";
 import { hover } from "./readout.js";
 import { moving, slice, textAt } from "./steps.js";
 import { panelRows } from "./table.js";
@@ -29,6 +30,7 @@ const UNDER = 90; // px above and below all of them
 const ROOMY = 1040; // px of a window in which axes have all the height that a scene gives them
 const LEAST = 0.76; // of it, however low the window is
 const PRESENTED = 0.62; // share of the window's height in present mode
+const BARE = 28; // px beside what has no axes
 let clips = 0;
 
 /**
@@ -182,7 +184,9 @@ export class Card {
     const longest = this.widest(this.labels.flatMap(({ layer }) => layer.label));
     this.labelRoom = longest && longest + 44;
     this.below = this.labelRoom > this.plot.clientWidth * BESIDE ? this.labels.length * GAP : 0;
-    const high = heightOf(this.panel, window.innerHeight, this.presented);
+    const lists = this.panel.layers.find(({ kind }) => kind === "ranked");
+    const rows = lists ? tallness(/** @type {any} */ (lists), this.plot.clientWidth - BARE) : 1;
+    const high = rows * heightOf(this.panel, window.innerHeight, this.presented);
     const beside = this.live.root.clientWidth > BESIDE_WIDTH;
     const lines = beside ? this.caption.offsetHeight - LINE : 0;
     const [width, height] = [this.plot.clientWidth, high - HEADING - lines + this.below];
@@ -191,10 +195,14 @@ export class Card {
     if (!width) return;
     set(this.svg, { viewBox: `0 0 ${width} ${height}`, width, height });
     if (this.panel.bare) {
-      this.frame = { x0: 16, x1: width - 12, y0: 2, y1: height - 8, width, height };
+      this.frame = { x0: 16, x1: width + 16 - BARE, y0: 2, y1: height - 8, width, height };
       this.grid.replaceChildren();
     } else this.axes(width, height);
-    this.taken = [];
+    this.taken = this.panel.layers.flatMap(({ kind, y }) => {
+      if (kind !== "rule" || y == null) return [];
+      const { x0, x1 } = this.frame;
+      return [/** @type {Box} */ ([x0, x1, this.py(y) - 1, this.py(y) + 1])];
+    });
     this.curves = this.panel.bare ? [] : this.panel.layers
       .filter(({ kind, colour, moves }) => kind === "curve" && colour != null && !moves)
       .flatMap((layer) => curveBoxes(this, slice(layer.x, 0, 1), slice(layer.y, 0, 1)));

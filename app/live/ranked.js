@@ -3,7 +3,7 @@
 // a word slides to its new rank.
 
 import { note, put, set, setVisible, svg } from "./dom.js";
-import { finite } from "./format.js";
+import { clamp, finite } from "./format.js";
 import { shortened } from "./labels.js";
 import { slice, textsAt } from "./steps.js";
 
@@ -12,6 +12,24 @@ import { slice, textsAt } from "./steps.js";
 const LIST_HEAD = 42; // px of a list's heading
 const LIST_GAP = 14; // px between lists
 const THINNEST = 6; // px of an outline that can be seen
+const NARROWEST = 74; // px of a list, for most words
+
+/**
+ * How many lists stand in a row: those of the layer, or those that fit.
+ * @param {{ across: number }} layer
+ * @param {number} room px
+ */
+export const listsAcross = ({ across }, room) =>
+  clamp(Math.floor((room + LIST_GAP) / (NARROWEST + LIST_GAP)), 1, across);
+
+/**
+ * How many times the rows of the layer there are where fewer lists fit in one.
+ * @param {{ across: number, names: string[] }} layer
+ * @param {number} room px
+ */
+export const tallness = (layer, room) =>
+  Math.ceil(layer.names.length / listsAcross(layer, room))
+    / Math.ceil(layer.names.length / layer.across);
 
 /**
  * Every word of every list as a line of a table.
@@ -44,10 +62,9 @@ export function linesOf(held, words) {
 /** @type {import("./types.js").LayerKind} */
 export const ranked = {
   build(card, layer, group) {
-    const { across, limits } = layer;
+    const { limits } = layer;
     /** @type {string[]} */
     const names = layer.names;
-    const down = Math.ceil(names.length / across);
     const length = layer.words[0][0].length;
     const lists = names.map((name) => {
       const head = svg("text", { class: "dpl-barname" });
@@ -64,6 +81,8 @@ export const ranked = {
     });
     return (step) => {
       const { x0, x1, y0, y1 } = card.frame;
+      const across = listsAcross(/** @type {any} */ (layer), x1 - x0);
+      const down = Math.ceil(names.length / across);
       const [wide, high] = [(x1 - x0 + LIST_GAP) / across, (y1 - y0) / down];
       const pitch = (high - LIST_HEAD - 8) / length;
       const [words, values, marked] = ["words", "values", "marked"]

@@ -16,7 +16,6 @@ export const rule = {
       if (layer.y != null) {
         const y = card.py(layer.y);
         set(line, { x1: x0, x2: x1, y1: y, y2: y });
-        card.taken.push([x0, x1, y - 1, y + 1]);
         /** @type {Place[][]} */
         const sides = [
           [[x0 + 6, y - 6, "start"], [x0 + 6, y + 14, "start"]],

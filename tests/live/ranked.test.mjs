@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { linesOf, rankedRows } from "../../app/live/ranked.js";
+import { linesOf, listsAcross, rankedRows, tallness } from "../../app/live/ranked.js";
 
 const layer = {
   vocabulary: ["cat", "dog", "owl"],
@@ -27,4 +27,11 @@ test("lists that do not move are those of every step", () => {
 test("a word keeps its line at another rank, and a new word takes a free one", () => {
   assert.deepEqual(linesOf([4, 7, 9], [9, 4, 5]), [2, 0, 1]);
   assert.deepEqual(linesOf([-1, -2], [3, 8]), [0, 1]);
+});
+
+test("where five lists do not fit in a row, there are more rows", () => {
+  const five = { across: 5, names: ["1", "2", "3", "4", "5"] };
+  assert.deepEqual([564, 438, 286, 40].map((room) => listsAcross(five, room)), [5, 5, 3, 1]);
+  assert.deepEqual([564, 286, 40].map((room) => tallness(five, room)), [1, 2, 5]);
+  assert.equal(tallness({ across: 5, names: [..."abcdefghij"] }, 286), 2, "four rows for two");
 });
