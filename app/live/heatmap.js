@@ -135,8 +135,8 @@ function paintBars({ live }, layer, step, pen, tiles) {
   });
 }
 
-/** A note without what its percentage is of. @param {string} text */
-export const withoutUnit = (text) => text.replace(/% [a-z]+$/, "%");
+/** A note without what its percentage is of, or with a sign for a difference. @param {string} text */
+export const withoutUnit = (text) => text.replace(/% [a-z]+$/, "%").replace("off by", "Δ");
 
 /** @type {import("./types.js").LayerKind} */
 export const heatmap = {

@@ -178,5 +178,6 @@ test("a label makes room for an upright mark, and a word too long for its column
   const letters = (text) => text.length;
   assert.equal(shortened("parameter", 9, letters), "parameter");
   assert.equal(shortened("parameter", 6, letters), "param…");
-  assert.deepEqual(["2 · 97% aligned", "5 · not seen"].map(withoutUnit), ["2 · 97%", "5 · not seen"]);
+  assert.deepEqual(["2 · 97% aligned", "1 · off by 0.04", "5 · not seen"].map(withoutUnit),
+    ["2 · 97%", "1 · Δ 0.04", "5 · not seen"]);
 });

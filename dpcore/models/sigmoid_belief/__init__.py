@@ -80,6 +80,6 @@ MODEL = Model(
     columns_first=True,
     cost=15.0,
     no_intervals="no simulation has been validated for the way in which its steps average noise",
-    metrics=(Metric("pixel_accuracy", "Reconstruction", "share of pixels reconstructed"),),
+    metrics=(Metric("pixel_accuracy", "Reconstruction", "pixels reconstructed"),),
     audits={"sbn": "attack:SBN"},
 )

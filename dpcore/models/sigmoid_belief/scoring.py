@@ -41,7 +41,7 @@ class BeliefYardstick(Yardstick):
         part="hidden unit",
         parts="hidden units",
         simplest="a single hidden unit",
-        utility="share of pixels reconstructed",
+        utility="pixels reconstructed",
         worth="share of pixels reconstructed",
     )
     simplest = 1
