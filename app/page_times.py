@@ -13,7 +13,7 @@ import logging
 import subprocess
 import sys
 import threading
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -44,7 +44,7 @@ class Watch:
     """Seconds by room while it is entered: those of all threads but its own and those that wait."""
 
     def __init__(self) -> None:
-        self.rooms = Counter[str]()
+        self.rooms = defaultdict[str, float](float)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
 
