@@ -14,6 +14,8 @@ from support import every
 
 import dpcore as dp
 from dpcore.evaluation.study import Setting, study
+from dpcore.figures.budget import study_scene
+from dpcore.figures.heatmap import Heat
 from dpcore.fitting.api import fit_grid
 from dpcore.models.factor_analysis.mathematics import log_density
 from dpcore.models.probabilistic_pca import mathematics
@@ -36,8 +38,9 @@ def rows(factors: int, dim: int = 10, count: int = 3000, seed: int = 0) -> Array
 
 
 def sealed(factors: int, dim: int = 10, count: int = 3000) -> PrivateTable:
-    frame = pd.DataFrame(rows(factors, dim, count), columns=[f"c{i}" for i in range(dim)])
-    return dp.load(frame, schema=dp.Schema.from_bounds(dict.fromkeys(frame, (-12.0, 12.0))))
+    names = [f"c{i}" for i in range(dim)]
+    frame = pd.DataFrame(rows(factors, dim, count), columns=names)
+    return dp.load(frame, schema=dp.Schema.from_bounds(dict.fromkeys(names, (-12.0, 12.0))))
 
 
 def moments(data: Array, sd: float = 0.0) -> AllRows:
@@ -208,6 +211,16 @@ def test_utility_is_between_a_fit_without_factors_and_the_exact_one() -> None:
     known, middle = found.references, np.median(found.grid.utility, axis=1)
     assert middle[0] < middle[1] <= known.converged_utility + 1e-2
     assert known.bounds_utility < middle[1]
+
+
+def test_factors_that_the_exact_fit_does_not_have_are_neither_drawn_nor_missed() -> None:
+    found = study(sealed(3), Setting("ppca", 1), epsilons=(0.05, 30.0), draws=4)
+    assert found.grid.recovered.shape == (2, 4, 3)
+    assert found.grid.recovered[1].all()
+    for panel in study_scene(found).panels[:2]:
+        heat = panel.layers[0]
+        assert isinstance(heat, Heat)
+        assert len(heat.names) == 3
 
 
 def test_the_estimator_keeps_the_factors_that_are_there() -> None:

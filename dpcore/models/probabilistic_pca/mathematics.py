@@ -98,3 +98,10 @@ def variational(
         if np.all(np.maximum(moved, np.abs(noise - before[1])) <= SETTLED * size):
             break
     return np.where(length**2 > OFF * noise[:, None], length**2, 0.0), noise
+
+
+def factors_there(exact: Factors) -> NDArray[np.bool_]:
+    """Which factors ``(k,)`` of an exact fit are not 0; the first where none is."""
+    there = np.any(exact.loadings[0] != 0.0, axis=0)
+    there[:1] |= not there.any()
+    return np.asarray(there)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.factor_analysis.scoring import FactorYardstick
 from dpcore.models.probabilistic_pca import MOST_FACTORS
-from dpcore.models.probabilistic_pca.mathematics import fitted
+from dpcore.models.probabilistic_pca.mathematics import factors_there, fitted
 from dpcore.models.probabilistic_pca.private import most_factors
 from dpcore.models.shared.second_moments import AllRows
 from dpcore.wall.custodian import custodian_rows
@@ -33,6 +33,11 @@ class PCAYardstick(FactorYardstick):
         count = np.full(1, float(len(rows)))
         exact = AllRows(count, rows.mean(axis=0)[None], moment[None], none, none)
         return fitted(exact, most_factors(options.get("most_factors", MOST_FACTORS), public.dim))
+
+    def align(self, batch: Factors, reference: Factors) -> tuple[Factors, NDArray[np.bool_]]:
+        """As of factor analysis; found: of the factors that the reference has."""
+        turned, found = super().align(batch, reference)
+        return turned, found[:, factors_there(reference)]
 
 
 YARDSTICK = PCAYardstick()
