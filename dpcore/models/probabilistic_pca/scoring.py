@@ -36,8 +36,8 @@ class PCAYardstick(FactorYardstick):
 
     def align(self, batch: Factors, reference: Factors) -> tuple[Factors, NDArray[np.bool_]]:
         """As of factor analysis; found: of the factors that the reference has."""
-        turned, found = super().align(batch, reference)
-        return turned, found[:, factors_there(reference)]
+        turned, recovered = super().align(batch, reference)
+        return turned, recovered[:, factors_there(reference)]
 
 
 YARDSTICK = PCAYardstick()
