@@ -6,9 +6,9 @@ from functools import partial
 
 import streamlit as st
 
-from app.components import frame
+from app import first_picture
+from app.frame import frame
 from app.settings import call_nobody
-from app.state import delivered
 from dpcore.registry import load
 
 PAGES = {
@@ -22,6 +22,9 @@ PAGES = {
 
 def show(target: str) -> None:
     """Import a page when it is first visited, and run it."""
+    if target == PAGES["explore"][0]:
+        with first_picture.meanwhile():
+            load(target)
     load(target)()
 
 
@@ -36,6 +39,8 @@ def main() -> None:
     }
     st.session_state["pages"] = pages
     st.navigation(list(pages.values()), position="top").run()
+    from app.state import delivered  # the page has imported it
+
     delivered()
 
 

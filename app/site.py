@@ -14,12 +14,13 @@ from time import sleep
 from typing import Any
 
 from app import classes, compute, exercise_sheet, site_lessons
-from app.components import PROVENANCE, brand_html
+from app.components import PROVENANCE
 from app.compose_prices import Priced, priced
 from app.compose_text import finding
 from app.composing import HOLDS, PRESETS, SHOWS, Composition
 from app.composing import opening as first_list
 from app.explore_scene import picture, swept_picture
+from app.frame import brand_html
 from app.learning import TITLE as LESSONS_TITLE
 from app.result_store import Data
 from app.scenario import Scenario, offered, opening

@@ -8,8 +8,9 @@ from html import escape
 from urllib.parse import urlencode
 
 from app import composing
-from app.components import PROVENANCE, brand_html, marked
+from app.components import PROVENANCE, marked
 from app.composing import Composition
+from app.frame import brand_html
 from app.learning import EXERCISES_TITLE, LEAD, LESSONS, PATH_LEAD, TITLE
 from app.lesson import Lesson
 from app.path import screens

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from app.components import app_text, brand_html, ends_html, live_line_html
+from app.components import ends_html, live_line_html
+from app.frame import app_text, brand_html
 from app.live import joined, slider_class, style
 from app.settings import settings
 from app.spoilers import WORDS, panel_word

@@ -667,7 +667,7 @@ def test_what_each_release_spends_adds_up() -> None:
 def test_step_by_step_opens_a_picture_of_every_method(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[float] = []
     monkeypatch.setattr("app.views.explore.look_again", lambda _, every: looks.append(every))
-    page = opened(data="two_clouds")
+    page = opened(data="two_clouds", noise="8")
     assert looks, "the dials beside epsilon are still to come"
     looks.clear()
     page.button(key=steps.OPENED).click().run()

@@ -31,7 +31,7 @@ from dpcore.registry import EXHIBITS, load
 
 PAGE = """
 import streamlit as st
-from app.components import frame
+from app.frame import frame
 from app.views.attack import page
 st.set_page_config(layout="wide")
 frame()

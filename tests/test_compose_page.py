@@ -72,7 +72,7 @@ from dpcore.privacy.guarantee import show, show_bound, show_delta
 PATIENCE = 60
 PAGE = """
 import streamlit as st
-from app.components import frame
+from app.frame import frame
 from app.views.compose import page
 st.set_page_config(layout="wide")
 frame()

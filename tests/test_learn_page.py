@@ -47,7 +47,7 @@ from dpcore.registry import PAPERS
 
 PAGE = """
 import streamlit as st
-from app.components import frame
+from app.frame import frame
 from app.views.learn import page
 frame()
 page()
@@ -420,7 +420,7 @@ def test_each_word_hides_its_thing_and_one_click_shows_all(
 
 
 VIEW = """
-from app.components import frame
+from app.frame import frame
 from app.views.{} import page
 frame()
 page()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from studio.precomputed import grid_of, references_of, sweeps_of
-from support import ROOT
 
 from app import compute, sweeps
 from app.precomputed import FOLDER, kept_fit, kept_references, kept_study, kept_sweep
@@ -22,12 +19,7 @@ from app.tables import data_of
 from dpcore.evaluation.study import BudgetGrid, Curves, References, Setting
 
 NAMES = [table.name for table in offered()]
-EXACT_ALONE = (  # tables of which the exact fit alone is kept
-    "life_science_like",
-    "lit_windows",
-    "million_places",
-    "places",
-)
+EXACT_ALONE = ("million_places",)  # of which the exact fit alone is kept
 LONG = ("life_science_like", "lit_windows", "help_texts", "few_bars", "faces_like", "digits")
 STOPS = [
     pytest.param(name, marks=pytest.mark.full if name in LONG else ())
@@ -214,17 +206,3 @@ def test_a_file_names_classes_of_this_package_alone(tmp_path: Path) -> None:
         members.writestr("a.json", '{"of":"subprocess:Popen","fields":{"args":"true"}}')
     with pytest.raises(ValueError, match="no class of this package"):
         read(file, "a")
-
-
-@pytest.mark.merge
-def test_the_first_screen_needs_no_scikit_learn() -> None:
-    """Its half second of imports was a sixth of the time to the first picture."""
-    code = (
-        "import sys\n"
-        "from streamlit.testing.v1 import AppTest\n"
-        f"page = AppTest.from_file({str(ROOT / 'app/explorer.py')!r}, default_timeout=120).run()\n"
-        "assert page.select_slider and not page.exception\n"
-        "print([name for name in ('sklearn', 'scipy.stats') if name in sys.modules])\n"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "[]", ran.stderr

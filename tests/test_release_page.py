@@ -28,7 +28,7 @@ from dpcore.releases.ledger import BudgetLedger, Protected
 PATIENCE = 60
 PAGE = """
 import streamlit as st
-from app.components import frame
+from app.frame import frame
 from app.views.release import page
 st.set_page_config(layout="wide")
 frame()

@@ -81,8 +81,16 @@ def live(scenes: Mapping[str, Scene], *, key: str, wanted: Callable[[], None] | 
     Texts elsewhere on the page follow too: ``st.html('<p data-live="sentence"></p>')`` shows the
     scene's live text "sentence"; with ``data-live-width`` an element has it as its width.
     """
+    texts = {slider: scene.to_json() for slider, scene in scenes.items()}
+    return live_texts(texts, key=key, wanted=wanted)
+
+
+def live_texts(
+    scenes: Mapping[str, str], *, key: str, wanted: Callable[[], None] | None = None
+) -> Any:
+    """The same of scenes that are JSON already."""
     pictures = ",".join(
-        f'{{"slider":{json.dumps(slider_class(slider))},"scene":{scene.to_json()}}}'
+        f'{{"slider":{json.dumps(slider_class(slider))},"scene":{scene}}}'
         for slider, scene in scenes.items()
     )
     return _component()(

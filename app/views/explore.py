@@ -51,11 +51,7 @@ def page() -> None:
     scenario = current()
     data = data_of(scenario)
     brand("unread" if data is None else provenance(data))
-    standing_in = data is not None and provenance(data) == "stand-in"
-    st.html(
-        f'<div class="dp-head"><h1 class="dp-title">{HEADING}</h1>'
-        f'<p class="dp-lead">{lead(scenario, data, standing_in=standing_in)}</p></div>'
-    )
+    st.html(head(scenario, data))
     choices(scenario, data)
     if data is None:
         upload.panel()
@@ -221,6 +217,15 @@ def played(scenario: Scenario, data: Data) -> None:
         f"**{100 * attack.rate:.0f} of 100** guesses (95% interval {100 * attack.low:.0f} to "
         f"{100 * attack.high:.0f}, {attack.guesses:,} guesses). An attack can refute a guarantee "
         "but never prove one.",
+    )
+
+
+def head(scenario: Scenario, data: Data | None) -> str:
+    """Headline and sentence, as HTML."""
+    standing_in = data is not None and provenance(data) == "stand-in"
+    return (
+        f'<div class="dp-head"><h1 class="dp-title">{HEADING}</h1>'
+        f'<p class="dp-lead">{lead(scenario, data, standing_in=standing_in)}</p></div>'
     )
 
 

@@ -1,23 +1,26 @@
 """Work out anew what Explore keeps of its openings: ``python -m tests.studio.precomputed [TABLE]``.
 
 A file for each table, with its exact fit and its studies over epsilon and the dials beside it;
-twenty minutes for all of them.
+twenty minutes for all of them. ``--first``: only the first picture anew, of the studies that are
+kept; after a change of its words or looks.
 """
 
 from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from app import first_picture
 from app.compute import draws_of
 from app.precomputed import EVERY, FOLDER, mark_of
 from app.result_store import Data, ResultStore
 from app.scenario import Scenario, offered, opening
-from app.stored import write
+from app.stored import names_of, read, write
 from app.sweeps import draws_beside, sliding
 from app.tables import data_of
 from dpcore.errors import DPCoreError
@@ -99,8 +102,24 @@ def shortened(grid: BudgetGrid) -> BudgetGrid:
     return replace(grid, fits=mapped(grid.fits, short))
 
 
+def draw_first(file: Path) -> None:
+    """Put the first picture among the parts of a file, made of what the file has."""
+    parts = {name: read(file, name) for name in names_of(file)}
+    grids = {name: part for name, part in parts.items() if isinstance(part, BudgetGrid | Sweep)}
+    short = {
+        name: shortened(part)
+        if isinstance(part, BudgetGrid)
+        else replace(part, grid=shortened(part.grid))
+        for name, part in grids.items()
+    }
+    write(file, parts | short | {first_picture.PART: first_picture.picture_of_the_page()})
+
+
 def main(names: list[str]) -> None:
     """Write the files; with names, only theirs."""
+    if names == ["--first"]:
+        draw_first(first_picture.FILE)
+        return
     FOLDER.mkdir(exist_ok=True)
     for name in names or [table.name for table in offered()]:
         begun, scenario = perf_counter(), opening(name)
@@ -108,6 +127,8 @@ def main(names: list[str]) -> None:
         assert data is not None  # bundled data is there
         file = FOLDER / f"{name}.zip"
         write(file, parts_of(scenario, data))
+        if file == first_picture.FILE:
+            draw_first(file)
         print(f"{name}: {file.stat().st_size:,} bytes, {perf_counter() - begun:.0f} s", flush=True)
 
 

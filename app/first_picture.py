@@ -1,0 +1,71 @@
+"""The first picture: that of the default opening, drawn while everything else is imported.
+
+It is kept with the opening as text (:mod:`app.precomputed`), so that it needs no model, no table
+and no library but Streamlit; the page takes its place as soon as it can be run.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from zipfile import ZipFile
+
+import streamlit as st
+
+from app.live import live_texts
+
+FILE = Path(__file__).with_name("openings") / "three_groups.zip"
+PART = "first"
+PAGE = "app.views.explore"
+SOON = '<div class="dp-soon">The controls are being loaded…</div>'
+
+
+@contextmanager
+def meanwhile() -> Iterator[None]:
+    """Show the first picture until what is inside is done, where the page is not there yet and
+    nothing else was asked for."""
+    place = st.empty()  # in every run, so that nothing below it ever changes its place
+    if PAGE in sys.modules or st.query_params or "scenario" in st.session_state:
+        yield
+        return
+    first = stored_picture()
+    with place.container():
+        st.html(first["brand"])
+        st.html(first["head"])
+        st.html(SOON + first["sentence"])
+        live_texts({"first_step": first["scene"]}, key="first_picture")
+    yield
+    place.empty()
+
+
+def stored_picture() -> dict[str, str]:
+    """What is drawn: brand, head and sentence as HTML, the scene as JSON."""
+    with ZipFile(FILE) as file:
+        parts: dict[str, dict[str, str]] = json.loads(file.read(f"{PART}.json"))
+    return parts["map"]
+
+
+def picture_of_the_page() -> dict[str, str]:
+    """The same, from the opening's study."""
+    from app import compute
+    from app.components import PROVENANCE, live_line_html
+    from app.explore_scene import choices, picture, with_choices
+    from app.frame import brand_html
+    from app.scenario import Scenario
+    from app.tables import data_of, store_of
+    from app.views.explore import head
+
+    scenario = Scenario()
+    data = data_of(scenario)
+    assert data is not None  # it is bundled
+    scene = picture(scenario, data, compute.study(scenario, data, store_of(data)))
+    lists = tuple(choice for choice, _ in choices(scenario, data).values())
+    return {
+        "brand": brand_html(PROVENANCE[data.provenance]),
+        "head": head(scenario, data),
+        "sentence": live_line_html("sentence", "dp-says", scene.live_text["sentence"][scene.step]),
+        "scene": with_choices(scene, lists, data).to_json(),
+    }

@@ -1,0 +1,88 @@
+"""The first picture: it is that of the page, needs no library, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from support import ROOT
+
+from app.first_picture import picture_of_the_page, stored_picture
+
+AGAIN = "python -m tests.studio.precomputed --first"
+
+
+def run(code: str) -> Any:
+    """What a fresh process prints, as JSON."""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return json.loads(ran.stdout.splitlines()[-1])
+
+
+def test_it_shows_both_fits_and_the_curve() -> None:
+    first = stored_picture()
+    scene = json.loads(first["scene"])
+    assert [panel["id"] for panel in scene["panels"]] == ["exact", "private", "curve"]
+    assert scene["labels"][scene["step"]] == "1.00"
+    assert scene["positions"] == list(range(len(scene["steps"])))
+    assert "nearest" not in scene["panels"][1], "every stop has its own fit"
+    assert 'data-live="sentence"' in first["sentence"]
+
+
+@pytest.mark.merge
+def test_it_is_that_of_the_page() -> None:
+    first, anew = stored_picture(), picture_of_the_page()
+    same(json.loads(first.pop("scene")), json.loads(anew.pop("scene")))
+    assert first == anew, AGAIN
+
+
+def same(first: Any, anew: Any) -> None:
+    """Words are equal; numbers may differ as between processors."""
+    assert type(first) is type(anew), AGAIN
+    if isinstance(first, dict):
+        assert first.keys() == anew.keys(), AGAIN
+        for name in first.keys() - {"id"}:
+            same(first[name], anew[name])
+    elif isinstance(first, list):
+        assert len(first) == len(anew), AGAIN
+        for one, other in zip(first, anew, strict=True):
+            same(one, other)
+    elif isinstance(first, float):
+        assert first == pytest.approx(anew, rel=1e-2, abs=1e-3), AGAIN
+    else:
+        assert first == anew, AGAIN
+
+
+@pytest.mark.merge
+def test_it_needs_neither_a_model_nor_a_library_of_numbers() -> None:
+    code = (
+        "import json, sys\n"
+        "import app.explorer\n"
+        "from app import first_picture\n"
+        "first_picture.stored_picture()\n"
+        "rooms = {name.partition('.')[0] for name in sys.modules}\n"
+        "slow = rooms & {'numpy', 'scipy', 'pandas', 'sklearn'}\n"
+        "print(json.dumps([*slow, *(name for name in sys.modules if 'dpcore.' in name)]))\n"
+    )
+    assert sorted(run(code)) == ["dpcore.lazy", "dpcore.registry"]
+
+
+@pytest.mark.merge
+def test_the_page_takes_its_place_and_needs_no_scikit_learn() -> None:
+    code = (
+        "import json, sys\n"
+        "from streamlit.testing.v1 import AppTest\n"
+        "from app import first_picture\n"
+        "drawn, live_texts = [], first_picture.live_texts\n"
+        "first_picture.live_texts = lambda *a, **b: (drawn.append(1), live_texts(*a, **b))\n"
+        f"page = AppTest.from_file({str(ROOT / 'app/explorer.py')!r}, default_timeout=120).run()\n"
+        "assert page.select_slider and not page.exception\n"
+        "nodes = [str(getattr(node, 'proto', '')) for node in page.main]\n"
+        "left, heads = (sum(word in node for node in nodes) for word in ('dp-soon', 'dp-title'))\n"
+        "slow = ('sklearn', 'scipy.stats', 'scipy.linalg', 'scipy.optimize', 'scipy.fft')\n"
+        "there = [name for name in slow if name in sys.modules]\n"
+        "print(json.dumps([len(drawn), left, heads, there]))\n"
+    )
+    assert run(code) == [1, 0, 1, []]
