@@ -94,7 +94,7 @@ def _promise(composition: Composition, prices: Prices, step: int) -> str:
         return f"Computing the smallest epsilon at {held}…"
     value, way = min(candidates, key=lambda pair: pair[0])
     exact = prices.bound_kind(way) == "exact"
-    basis = "Counted exactly" if exact else f"Upper bound: {way.title}"
+    basis = "Exact composition" if exact else f"Upper bound: {way.title}"
     basis += _condition(composition, way)
     if prices.epsilon is not None:
         what = "noise" if prices.unit != 1.0 else "noise × "

@@ -467,7 +467,7 @@ def _editor(upload: Upload) -> pd.DataFrame:
             "every value, separated by commas.",
         ),
         "symbols": st.column_config.TextColumn(
-            "Beside numbers",
+            "Symbols next to numbers",
             help="A currency, percent sign or unit next to a number: it is ignored.",
         ),
         "dates": st.column_config.SelectboxColumn("Dates as", options=list(DATE_FORMATS)),

@@ -723,7 +723,7 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
         labels = column_or_1d(y if infer else np.asarray(y, object), warn=True)
         if len(labels) != rows.shape[0]:
             raise InputError(
-                "y", "it does not have as many outcomes as X has rows", "give one a row"
+                "y", "it does not have as many outcomes as X has rows", "give one per row"
             )
         self.classes_ = _read_classes(labels) if infer else _two_classes(self.classes)
         yes = labels == self.classes_[-1] if infer else self._says_yes(labels)

@@ -188,7 +188,7 @@ def test_pictures_stand_beside_what_each_fit_gives_back() -> None:
         right = np.mean((np.reshape(values, rows.shape) > 0.5) == (rows > 0.5))
         assert told == f"{right:.0%} of these pixels reconstructed"
     assert (scene.step, scene.step_labels) == (0, ("0.100", "∞, no noise"))
-    assert set(scene_figure(scene).layout.meta) == {"seen", "given back"}
+    assert set(scene_figure(scene).layout.meta) == {"seen", "reconstructed"}
 
 
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])

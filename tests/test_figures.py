@@ -465,7 +465,9 @@ def test_a_factor_that_noise_hides_is_not_seen() -> None:
     assert hidden.any()
     for k, unseen in enumerate(hidden):
         assert private.notes[step][k].endswith("not seen") == unseen
-    assert shown.panels[1].subtitle[step].startswith(f"{hidden.sum()} of 3 not seen at this noise")
+    assert (
+        shown.panels[1].subtitle[step].startswith(f"{hidden.sum()} of 3 not visible at this noise")
+    )
 
 
 def test_loadings_of_a_table_are_bars_with_the_exact_ones_as_outlines() -> None:

@@ -237,7 +237,7 @@ def test_a_range_of_one_is_one_share() -> None:
 def test_where_the_steps_themselves_fall_short_more_budget_is_not_the_advice(path: Path) -> None:
     said = texts(page(path, data="iris", iterations=1))
     assert "Even without noise these settings keep" in said
-    assert "bring more rows" not in said
+    assert "give more rows" not in said
 
 
 # --- planning -----------------------------------------------------------------------------------

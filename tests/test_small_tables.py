@@ -124,7 +124,7 @@ def test_too_many_parts_are_called_what_they_are(model: str, parts: str) -> None
 
 
 def test_a_study_of_one_row_says_that_it_has_no_spread() -> None:
-    with pytest.raises(dp.InputError, match="a single row has no variance; bring more rows"):
+    with pytest.raises(dp.InputError, match="a single row has no variance; give more rows"):
         dp.study(small("gmm", "one row"), dp.Setting("gmm", 1))
 
 

@@ -26,7 +26,7 @@ def page() -> None:
     hide = linked(arriving)
     data = whole_table(scenario)
     brand("none" if data is None else provenance(data))
-    st.html('<h1 class="dp-title">Try to break the promise.</h1>')
+    st.html('<h1 class="dp-title">Try to break the guarantee.</h1>')
     if data is None:
         st.html('<p class="dp-lead">Open a table and its limits on Explore first.</p>')
         exhibits()
@@ -137,7 +137,7 @@ def exhibits() -> None:
         )
         if name is None:
             return
-        with st.spinner("Playing it…"):
+        with st.spinner("Attacking…"):
             shown = attacking.exhibit(name)
         st.markdown(f"**{shown.sentence}**")
         scene = exhibit_scene(shown)

@@ -43,7 +43,7 @@ def page() -> None:
     scenario, _ = taken_on("release")
     data = whole_table(scenario)
     brand("none" if data is None else provenance(data))
-    st.html('<h1 class="dp-title">Let something leave, once.</h1>')
+    st.html('<h1 class="dp-title">Make one release, for real.</h1>')
     if data is None:
         st.html('<p class="dp-lead">Open a table and its limits on Explore first.</p>')
         to_explore()
@@ -115,7 +115,7 @@ def budget(scenario: Scenario) -> None:
     if (epsilon, delta) != (scenario.epsilon, scenario.delta):
         change(epsilon=float(epsilon), delta=float(delta))
         st.rerun()
-    with st.popover("What others spent"):
+    with st.popover("Published deployments"):
         st.markdown(
             "\n".join(
                 f"- {stated.product}: ε = {stated.epsilon:g}, "
@@ -228,7 +228,7 @@ def start(path: Path, unit: str, adjacency: str, rows: int, thing: str) -> None:
     usual = left_on_explore().delta
     delta = right.number_input("Total δ, for all releases ever", 1e-12, 0.1, usual, format="%.2g")
     chosen = st.selectbox(
-        "It protects",
+        "Neighbouring datasets",
         ADJACENCIES,
         ADJACENCIES.index(adjacency),
         format_func=lambda name: protects(name, unit, rows, thing),
@@ -310,12 +310,12 @@ def split(state: State, epsilon: float) -> None:
         f"{escape(name)} **ε = {show_most(epsilon)}**{'' if lock is None else ' (locked)'}"
         for name, epsilon, lock in zip(named, epsilons, locks, strict=True)
     )
-    st.markdown(f"The rest allows: {allowed}.")
+    st.markdown(f"What is left allows: {allowed}.")
 
 
 def otherwise(state: State) -> None:
     """Spent and left by every composition method; the ledger's own decides."""
-    with st.popover("Counted otherwise"):
+    with st.popover("Other composition methods"):
         lines = [
             f"| {row.title}{' (decides)' if row.decides else ''} "
             f"| {_known(row.spent, show_bound)} | {_known(row.left, show_most)} |"

@@ -60,7 +60,7 @@ class Heat:
         if not np.all((limits > 0.0) & (limits < np.inf)):
             raise InputError("heat limit", "it is not a finite number above 0", "give limit > 0")
         if limits.size not in (1, len(values)):
-            raise InputError("heat limit", "it does not match the steps", "give one a step")
+            raise InputError("heat limit", "it does not match the steps", "give one per step")
         notes = tuple(self.notes) or ("",) * len(self.names)
         moving = not isinstance(notes[0], str)
         if any(

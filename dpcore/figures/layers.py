@@ -101,7 +101,7 @@ class Ellipses:
                 "ellipses params", f"the shape is {params.shape}", "give (steps or 1, draws, K, 6)"
             )
         if self.faint is not None and _numbers(self, "faint").shape != params.shape[:3]:
-            raise InputError("ellipses faint", "it does not match the groups", "give one a group")
+            raise InputError("ellipses faint", "it does not match the groups", "give one per group")
         groups = params.shape[2]
         if self.colours is None:
             object.__setattr__(self, "colours", tuple(k % GROUPS for k in range(groups)))
@@ -277,14 +277,14 @@ class Bars:
             texts = tuple(getattr(self, name)) or ("",) * count
             moving = not isinstance(texts[0], str)
             if any(len(step_texts) != count for step_texts in (texts if moving else (texts,))):
-                raise InputError("bars", f"{name} and names do not match", "give one a bar")
+                raise InputError("bars", f"{name} and names do not match", "give one per bar")
             object.__setattr__(self, name, texts)
         if self.colours is None:
             object.__setattr__(self, "colours", tuple(i % GROUPS for i in range(count)))
         if any(len(ghost) != count for ghost in self.ghosts.values()):
-            raise InputError("bars", "ghosts and names do not match", "give one a bar")
+            raise InputError("bars", "ghosts and names do not match", "give one per bar")
         if len(self.colours or ()) != count or (self.tips and len(self.tips) != count):
-            raise InputError("bars", "colours or tips do not match the names", "give one a bar")
+            raise InputError("bars", "colours or tips do not match the names", "give one per bar")
 
 
 Layer = (

@@ -128,7 +128,7 @@ class Axis:
 
     def __post_init__(self) -> None:
         if self.names and len(self.names) != len(self.ticks or ()):
-            raise InputError("axis names", "they do not match the ticks", "give one a tick")
+            raise InputError("axis names", "they do not match the ticks", "give one per tick")
         one_of("axis scale", self.scale, ("linear", "log"))
         low, high = self.range
         if not (math.isfinite(low) and math.isfinite(high) and low < high):

@@ -29,7 +29,7 @@ def test_a_reload_keeps_what_was_chosen_on_explore(new_page: Any, server: Any) -
     page = new_page()
     page.goto(f"{server(None)}/?data=places&components=4")
     wait_until_idle(page)
-    titles = {"Attack": "Try to break the promise.", "Release": "Let something leave, once."}
+    titles = {"Attack": "Try to break the guarantee.", "Release": "Make one release, for real."}
     lead = page.locator(".dp-lead", has_text="k-means, 4 centres on Places")
     for name, title in titles.items():
         page.get_by_role("link", name=name, exact=True).first.click()

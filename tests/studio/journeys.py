@@ -414,7 +414,7 @@ def released(walk: Walk, place: Path, ledger: str = "") -> Path:
 # ---------------------------------------------------------------- tables that nobody prepared
 
 FORM = ("Column", "Use as", "Preset", "Lower limit", "Upper limit", "Public values",
-        "Beside numbers", "Dates as", "Unit", "If missing, use")  # fmt: skip
+        "Symbols next to numbers", "Dates as", "Unit", "If missing, use")  # fmt: skip
 BLOOD, DAYS = ("60", "220"), ("2024-01-01", "2024-12-31")
 Answers = dict[tuple[int, str], str]  # what is typed into the form, by line and column
 

@@ -82,7 +82,7 @@ def converged(table: PrivateTable, components: int, covariance: str = "full") ->
     _, rows = custodian_rows(table)
     demand_enough_rows("gmm", components, len(rows))
     if len(rows) < 2:
-        raise InputError("rows", "a single row has no variance", "bring more rows")
+        raise InputError("rows", "a single row has no variance", "give more rows")
     model = GaussianMixture(
         components,
         covariance_type=covariance,

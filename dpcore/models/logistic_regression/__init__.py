@@ -97,7 +97,7 @@ class LogisticSettings(Settings):
         flag="ridge",
         metavar="L",
         dial=Dial(
-            "Least pull towards 0",
+            "Minimum prior precision",
             "The least prior precision of a coefficient; a larger one needs less noise.",
             *(1e-6, 1e6, 1.0, "%.4g"),
             empty="one that grows with the noise",

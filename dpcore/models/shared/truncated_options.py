@@ -22,8 +22,8 @@ def failure_option(help: str, *methods: str) -> Any:
             *(1e-6, 0.9, 0.01, "%.3g"),
             methods=methods,
             slide=Slide(
-                "Chance of failure ζ",
-                "chance of failure",
+                "Failure probability ζ",
+                "failure probability",
                 ("surer", "less noise"),
                 (1e-4, 3e-4, 0.001, 0.003, 0.01, 0.03, 0.05, 0.1, 0.2, 0.3),
             ),

@@ -59,7 +59,7 @@ class BeliefParameters:
         rows = np.asarray(rows, dtype=float)
         if rows.ndim != 2 or rows.shape[1] != len(self.columns):
             raise InputError(
-                "rows", f"they do not have {len(self.columns)} columns", "give one a pixel"
+                "rows", f"they do not have {len(self.columns)} columns", "give one per pixel"
             )
         return belief.reconstructed(self._pixels(rows, threshold), self._network(), 0)
 

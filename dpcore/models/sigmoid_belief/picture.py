@@ -101,7 +101,7 @@ def given_back(pictures: Array, fits: Mapping[float, Network], image: tuple[int,
         tuple("∞, no noise" if np.isinf(fit) else show(fit) for fit in fits),
         (
             panel("seen", shown[None], (f"{len(originals)} pictures",) * len(fits)),
-            panel("given back", chances, captions),
+            panel("reconstructed", chances, captions),
         ),
         step=max((i for i, fit in enumerate(fits) if np.isfinite(fit)), default=0),
     )

@@ -40,7 +40,7 @@ class TopicSettings(SampledSettings):
             slide=Slide(
                 "Words of a document",
                 "scaled document length in words",
-                ("less noise", "more said"),
+                ("less noise", "more words"),
                 (10, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000),
             ),
         ),
