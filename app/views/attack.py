@@ -124,7 +124,7 @@ def step() -> None:
 
 def exhibits() -> None:
     """Printed bounds that do not cover a case, each replayable."""
-    with st.container(border=True):
+    with st.container(border=True, key="exhibits"):
         st.html("<h2>Printed bounds that do not cover a case</h2>")
         titles = attacking.titles()
         name = st.selectbox(

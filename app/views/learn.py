@@ -128,9 +128,14 @@ def take() -> None:
     )
 
 
+def _on_paper(name: str | None) -> str:
+    """Attributes of a heading: what nobody has opened is not printed."""
+    return ' class="dp-unread"' if name is None else ""
+
+
 def papers(linked: str | None = None) -> None:
     """Every figure and table of the papers as our code regenerates it, with its verdict."""
-    st.html("<h2>The papers' figures, reproduced</h2>")
+    heading = st.empty()
     titles = learning.figures()
     name = st.selectbox(
         "A figure or table",
@@ -140,6 +145,7 @@ def papers(linked: str | None = None) -> None:
         key="figure",
         placeholder=f"Choose one of {len(titles)}",
     )
+    heading.html(f"<h2{_on_paper(name)}>The papers' figures, reproduced</h2>")
     if name is None:
         return
     stored = stored_result(name)
@@ -158,7 +164,7 @@ def papers(linked: str | None = None) -> None:
 
 def read() -> None:
     """The documents, to read here; the notebooks, by name."""
-    st.html("<h2>Read on</h2>")
+    heading = st.empty()
     name = st.selectbox(
         "A page to read",
         list(DOCUMENTS),
@@ -167,6 +173,7 @@ def read() -> None:
         key="document",
         placeholder="Choose a page",
     )
+    heading.html(f"<h2{_on_paper(name)}>Read on</h2>")
     if name is not None:
         with st.container(border=True):
             st.markdown(learning.document(name))
