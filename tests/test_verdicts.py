@@ -91,6 +91,21 @@ def test_one_draw_is_told_and_what_differs_says_what_would_agree() -> None:
     assert "To agree" not in verdict("vips-table-epsilon", epsilons((2.0, 1.0))).sentence
 
 
+def test_what_holds_by_less_than_the_runs_spread_is_told_and_agrees_in_part() -> None:
+    rows = rows_of("robust-em-local")
+    sentence = "a trusted curator is more accurate: at 12 of 12 (12 beyond the spread of the runs)"
+    assert sentence in verdict("robust-em-local", rows).sentence
+    assert verdict("robust-em-local", rows).word == AGREES
+    for row in rows:
+        row["low"], row["high"] = -1e9, 1e9
+    judged = verdict("robust-em-local", rows)
+    assert "at 12 of 12 (0 beyond the spread of the runs)" in judged.sentence
+    assert judged.word == PARTLY
+    for row in rows:
+        row["runs"] = 1
+    assert "beyond the spread" not in verdict("robust-em-local", rows).sentence
+
+
 def test_a_verdict_without_points_is_no_agreement() -> None:
     assert verdict("vips-table-epsilon", []).word == DIFFERS
 

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 Row = dict[str, Any]
 Points = dict[tuple[str, float], float]  # (panel, x) to a number
+Ends: TypeAlias = tuple[float, float]  # quantiles of its runs
 AGREES, PARTLY, DIFFERS = "agrees", "agrees in part", "differs"
 
 
@@ -21,22 +22,29 @@ AGREES, PARTLY, DIFFERS = "agrees", "agrees in part", "differs"
 class Check:
     """One claim, and at how many of our points it holds.
 
-    ours: added by us, beside what the paper says; it is told and does not judge.
+    ours: added by us, beside what the paper says; it is told and does not judge. clear: at how many
+    points it holds even with the 10% and 90% quantiles of the runs on the wrong side; ``None``
+    where no curve has any.
     """
 
     says: str
     holds: int
     of: int
     ours: bool = False
+    clear: int | None = None
 
     @property
     def throughout(self) -> bool:
-        return 0 < self.of == self.holds
+        """Whether it holds at every point, and not everywhere by less than the runs spread."""
+        return 0 < self.of == self.holds and self.clear != 0
 
     @property
     def sentence(self) -> str:
-        """The claim with its count."""
-        return f"{self.says}: at {self.holds} of {self.of}"
+        """The claim with its counts."""
+        clear = ""
+        if self.holds and self.clear is not None:
+            clear = f" ({self.clear} beyond the spread of the runs)"
+        return f"{self.says}: at {self.holds} of {self.of}{clear}"
 
 
 Claim: TypeAlias = Callable[[Sequence[Row]], Check]
@@ -58,8 +66,9 @@ class Verdict:
 
     @property
     def word(self) -> str:
-        """``agrees`` where every claim of the paper holds throughout; ``differs`` where none holds
-        at more than half of its points; else ``agrees in part``."""
+        """``agrees`` where every claim of the paper holds throughout, and somewhere beyond the
+        spread of the runs; ``differs`` where none holds at more than half of its points; else
+        ``agrees in part``."""
         printed = [check for check in self.checks if not check.ours]
         if all(check.throughout for check in printed):
             return AGREES
@@ -102,6 +111,17 @@ def points(rows: Sequence[Row], line: Line) -> Points:
     }
 
 
+def ends(rows: Sequence[Row], line: Line, curve: Points) -> dict[tuple[str, float], Ends]:
+    """The 10% and 90% quantiles of the runs at each point of a curve; the point itself, twice,
+    where there is one run or no noise."""
+    spread = {
+        (row["panel"], row["x"]): (float(row["low"]), float(row["high"]))
+        for row in rows
+        if row["curve"] == line and row.get("runs", 1) > 1
+    }
+    return {at: spread.get(at, (y, y)) for at, y in curve.items()}
+
+
 def holds(says: str, truths: Callable[[Sequence[Row]], Iterable[bool]]) -> Claim:
     """A claim about every one of some points."""
 
@@ -115,12 +135,20 @@ def holds(says: str, truths: Callable[[Sequence[Row]], Iterable[bool]]) -> Claim
 def ordered(says: str, *lines: Line, slack: float = 0.0) -> Claim:
     """Curves lie above one another in this order, where all have a point."""
 
-    def truths(rows: Sequence[Row]) -> Iterable[bool]:
+    def claim(rows: Sequence[Row]) -> Check:
         curves = [points(rows, line) for line in lines]
         common = [at for at in curves[0] if all(at in curve for curve in curves)]
-        return (all(a[at] < b[at] + slack for a, b in pairwise(curves)) for at in common)
+        counted = [all(a[at] < b[at] + slack for a, b in pairwise(curves)) for at in common]
+        spans = [ends(rows, line, curve) for line, curve in zip(lines, curves, strict=True)]
+        clear = [all(a[at][1] < b[at][0] + slack for a, b in pairwise(spans)) for at in common]
+        return _check(says, counted, clear, [span[at] for span in spans for at in common])
 
-    return holds(says, truths)
+    return claim
+
+
+def _check(says: str, counted: list[bool], clear: list[bool], ranges: list[Ends]) -> Check:
+    spread = any(low < high for low, high in ranges)
+    return Check(says, sum(counted), len(counted), clear=sum(clear) if spread else None)
 
 
 def trend(says: str, line: Line, sign: int, panels: Sequence[str] = ()) -> Claim:
@@ -138,13 +166,27 @@ def trend(says: str, line: Line, sign: int, panels: Sequence[str] = ()) -> Claim
 
 def best(says: str, line: Line, others: Sequence[Line], sign: int = 1) -> Claim:
     """A curve has the least value of all where it has a point (sign -1: the largest)."""
+    near, far = (1, 0) if sign == 1 else (0, 1)
 
-    def truths(rows: Sequence[Row]) -> Iterable[bool]:
-        rivals = [points(rows, other) for other in others]
-        for at, y in points(rows, line).items():
-            yield all(sign * y < sign * rival[at] for rival in rivals if at in rival)
+    def claim(rows: Sequence[Row]) -> Check:
+        curve, rivals = points(rows, line), [points(rows, other) for other in others]
+        own_ends = ends(rows, line, curve)
+        rival_ends = [ends(rows, *pair) for pair in zip(others, rivals, strict=True)]
+        counted = [
+            all(sign * y < sign * rival[at] for rival in rivals if at in rival)
+            for at, y in curve.items()
+        ]
+        clear = [
+            all(
+                sign * own_ends[at][near] < sign * rival[at][far]
+                for rival in rival_ends
+                if at in rival
+            )
+            for at in curve
+        ]
+        return _check(says, counted, clear, list(own_ends.values()))
 
-    return holds(says, truths)
+    return claim
 
 
 def beside(claim: Claim) -> Claim:
