@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import resource
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -85,6 +86,7 @@ def measure(starts: int, trees: Sequence[Path]) -> dict[str, dict[str, float]]:
         taken: dict[str, list[dict[str, float]]] = {name: [] for name in sides}
         for _ in range(starts):
             for name, (kind, script, env) in sides.items():
+                print(f"starting {name} ...", file=sys.stderr, flush=True)
                 taken[name].append(opened(chromium, kind, script, env))
     return {
         name: {what: median(start[what] for start in times) for what in times[0]}
