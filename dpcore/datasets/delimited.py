@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 from dpcore.datasets.files import File, check_names, demand_rows, most_bytes
 from dpcore.errors import InputError
 from dpcore.schema import MOST_COLUMNS, plain
-from dpcore.schema.cells import DECIMAL
+from dpcore.schema.forms import DECIMAL
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,16 +8,14 @@ these bounds, so a bound read off the rows would itself tell something about the
 from __future__ import annotations
 
 from dpcore.schema.cells import (
-    MISSING_TOKENS,
     MOST_COLUMNS,
     categories_meant,
     category_meant,
     number_meant,
     numbers_meant,
-    plain,
 )
 from dpcore.schema.columns import Ball, Column, Image, NumericColumn, pool
-from dpcore.schema.forms import CellForm, FileFormat
+from dpcore.schema.forms import MISSING_TOKENS, CellForm, FileFormat, plain
 from dpcore.schema.table import Schema, numbers_of, with_dates, with_numbers
 
 __all__ = [

@@ -21,17 +21,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.errors import InputError
+from dpcore.schema.forms import DECIMAL, MISSING_TOKENS, CellForm, plain
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from dpcore.schema.forms import CellForm
-
 MOST_COLUMNS = 10_000  # of a table
 ABSENT = ("None", "<NA>", "NaT")  # what is missing in one kind of column or another
-MISSING_TOKENS = ("", "NA", "N/A", "NaN", "nan", "null", "?", "None")
-DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"  # one way to match: no detours
 SPECIAL = {"nan": math.nan, "inf": math.inf, "infinity": math.inf, "true": 1.0, "false": 0.0}
 BLANKS = " \t\n\r\f\v"
 
@@ -46,18 +43,6 @@ def demand_column(frame: pd.DataFrame, name: str) -> None:
         )
     if not frame.columns.is_unique and int((frame.columns == name).sum()) > 1:
         raise InputError(name, "the table has this column twice", "rename one of them")
-
-
-def plain(text: str) -> str:
-    """A text without the blanks around it, and without the quotes around what is left.
-
-    >>> plain(' "north, or up" ')
-    'north, or up'
-    """
-    text = text.strip()
-    if len(text) > 1 and text[0] == text[-1] == '"':
-        text = text[1:-1].replace('""', '"').strip()
-    return text
 
 
 def number_meant(cell: Any, form: CellForm | None = None) -> float | None:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.errors import InputError
-from dpcore.schema.cells import DECIMAL, MISSING_TOKENS, plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+MISSING_TOKENS = ("", "NA", "N/A", "NaN", "nan", "null", "?", "None")
+DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"  # one way to match: no detours
 SEPARATORS = (",", ";", "\t", "|")
 DECIMALS = (".", ",")
 THOUSANDS = (".", ",", " ", "'")
@@ -157,6 +158,18 @@ def _date_pattern(form: str) -> re.Pattern[str]:
     pattern = re.escape(form).replace("YYYY", r"(?P<year>\d{4})")
     pattern = pattern.replace("MM", rf"(?P<month>{short})").replace("DD", rf"(?P<day>{short})")
     return re.compile(pattern + _TIME, re.ASCII)
+
+
+def plain(text: str) -> str:
+    """A text without the blanks around it, and without the quotes around what is left.
+
+    >>> plain(' "north, or up" ')
+    'north, or up'
+    """
+    text = text.strip()
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        text = text[1:-1].replace('""', '"').strip()
+    return text
 
 
 def days_of(day: date) -> int:

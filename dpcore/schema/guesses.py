@@ -6,14 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dpcore.schema.cells import (
-    MISSING_TOKENS,
-    are_numbers,
-    categories_meant,
-    demand_column,
-    numbers_meant,
-)
+from dpcore.schema.cells import are_numbers, categories_meant, demand_column, numbers_meant
 from dpcore.schema.columns import Column
+from dpcore.schema.forms import MISSING_TOKENS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dpcore.schema.cells import MISSING_TOKENS, number_meant, plain
-from dpcore.schema.forms import DATE_FORMATS, CellForm, FileFormat
+from dpcore.schema.cells import number_meant
+from dpcore.schema.forms import DATE_FORMATS, MISSING_TOKENS, CellForm, FileFormat, plain
 
 if TYPE_CHECKING:
     import pandas as pd

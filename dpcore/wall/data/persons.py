@@ -45,7 +45,8 @@ from numpy.typing import NDArray
 
 from dpcore.errors import InputError
 from dpcore.schema import Column, Schema, categories_meant, numbers_of
-from dpcore.schema.cells import MISSING_TOKENS, demand_column
+from dpcore.schema.cells import demand_column
+from dpcore.schema.forms import MISSING_TOKENS
 from dpcore.wall.data.clipping import demand_bounds
 from dpcore.wall.data.partitions import PartedTable, Partition
 from dpcore.wall.table import PrivateTable
