@@ -206,7 +206,7 @@ def _demand_releasable(
             "state limits that you could print before seeing the data",
         )
     if privacy.mode != "proved":
-        raise InputError("mode", "what a paper claims is not enough to release", "choose proved")
+        raise InputError("mode", "a paper's claim is not sufficient for a release", "choose proved")
     if privacy.epsilon is None or privacy.delta is None:
         raise InputError("epsilon", "a release needs a budget", "give epsilon and delta")
     if options.get("trust", "central") != "central":
