@@ -95,5 +95,5 @@ def _value(tree: Any, arrays: list[NDArray[Any]]) -> Any:
     if "map" in tree:
         return {key: _value(item, arrays) for key, item in tree["map"].items()}
     if not tree["of"].startswith(ROOM):
-        raise ValueError(f"{tree['of']} is no class of this package")
+        raise ValueError(f"{tree['of']} is not a class of this package")
     return load(tree["of"])(**{name: _value(item, arrays) for name, item in tree["fields"].items()})

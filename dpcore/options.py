@@ -141,7 +141,9 @@ def yes_or_no(name: str, value: Any) -> bool:
 
 COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50)  # where numbers of steps stop
 BY_METHOD = "each is an entry of the list *Method*"
-BY_MODEL = "the list *Model* offers the usual numbers and a box any; the exact fit changes with it"
+BY_MODEL = (
+    "the list *Model* offers the usual numbers, and a box any other; the exact fit changes with it"
+)
 FITTED = "the exact fit changes with it"
 UNLESS_GIVEN = "it is computed from public facts unless given"
 

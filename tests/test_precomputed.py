@@ -221,5 +221,5 @@ def test_a_file_names_classes_of_this_package_alone(tmp_path: Path) -> None:
     file = tmp_path / "a.zip"
     with zipfile.ZipFile(file, "w") as members:
         members.writestr("a.json", '{"of":"subprocess:Popen","fields":{"args":"true"}}')
-    with pytest.raises(ValueError, match="no class of this package"):
+    with pytest.raises(ValueError, match="not a class of this package"):
         read(file, "a")

@@ -142,9 +142,10 @@ def _page_times(args: argparse.Namespace) -> None:
         del row["rooms"]
     print_table(rows)
     print_prose(
-        "Seconds until nothing more of the picture comes, without a browser; the median of five "
-        "turns, but one start of a new process, from its first import. Rooms: where the threads "
-        "were, a library's time in the room that called it; less than 1% of all is left out."
+        "Seconds until the picture is complete, without a browser: the median of five runs, or "
+        "one start of a new process, counted from its first import. Rooms: where the threads "
+        "were, with a library's time in the room that called it; what is below 1% of all is left "
+        "out."
     )
 
 

@@ -39,7 +39,8 @@ def demand_column(frame: pd.DataFrame, name: str) -> None:
         raise InputError(
             name,
             "the table has no such column",
-            "use the name in the table's header; an array's columns are named x1, x2 and so on",
+            "use the name in the table's header; an array's columns are named x followed by "
+            "their number",
         )
     if not frame.columns.is_unique and int((frame.columns == name).sum()) > 1:
         raise InputError(name, "the table has this column twice", "rename one of them")

@@ -57,7 +57,9 @@ class Bags:
             or len(words) != len(counts)
             or np.any(np.diff(starts) < 0)
         ):
-            raise InputError("corpus", "its list of words does not match its documents", "build the file again")
+            raise InputError(
+                "corpus", "its list of words does not match its documents", "build the file again"
+            )
         counts = np.fmin(np.fmax(counts, 0.0), MOST)
         counts = np.where((words >= 0) & (words < size), counts, 0.0)
         words = np.clip(words, 0, max(size - 1, 0))
