@@ -141,7 +141,7 @@ def test_figure_8_has_every_curve_at_every_size(
     np.savez(tmp_path / "mnist.npz", train_images=pictures[0], test_images=pictures[1])
     monkeypatch.setattr(vips_belief, "UNITS", {2: vips_belief.SIZES, 3: vips_belief.SIZES[3:]})
     monkeypatch.setattr(vips_belief, "TESTED", 60)
-    found = reproduce("vips-figure-8", Ask(data=tmp_path))
+    found = reproduce("vips-figure-8", Ask(data=tmp_path, draws=2))
     for curve in (vips_belief.PLAIN, vips_belief.PRINTED, vips_belief.STRONG, vips_belief.PROVED):
         for panel, sizes in zip(found.panels, vips_belief.UNITS.values(), strict=True):
             points = values(found.rows, curve, panel.id)
@@ -149,6 +149,7 @@ def test_figure_8_has_every_curve_at_every_size(
             assert all(0.0 <= share <= 1.0 for share in points.values())
     assert "All pixels off: 0.750" in found.finding
     for each in found.rows:
+        assert each["runs"] == (1 if each["curve"] == vips_belief.PLAIN else 2)
         if each["curve"] == vips_belief.PLAIN:
             assert each["proved_epsilon"] is None
         else:

@@ -16,7 +16,7 @@ from dpcore.datasets.load import load
 from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.papers import vips_epsilon, vips_topics
-from dpcore.papers.reproduction import Ask, Reproduction, reproduce, values
+from dpcore.papers.reproduction import Ask, Reproduction, reproduce, values, verdict
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.statistics.topic_words import reaches, shared_out
 
@@ -69,7 +69,7 @@ def test_figure_2_has_every_curve_by_both_perplexities(
     monkeypatch.setattr(vips_topics, "ALL_WORDS", replace(few, name="others", shares=(0.2,)))
     monkeypatch.setattr(vips_topics, "TOPICS", 2)
     monkeypatch.setattr(vips_topics, "SIGMAS", (1.24, 2.0))
-    found = reproduce("vips-figure-2", Ask(data=tmp_path))
+    found = reproduce("vips-figure-2", Ask(data=tmp_path, draws=2))
     whole = ["few, 10.00% a step", "few, 20.00% a step", "others, 20.00% a step"]
     halves = [f"{name}{vips_topics.COMPLETED}" for name in whole[1:]]
     assert sorted(panel.id for panel in found.panels) == sorted(whole + halves)
@@ -84,6 +84,7 @@ def test_figure_2_has_every_curve_by_both_perplexities(
         private = each["curve"] not in (vips_topics.EXACT, vips_topics.FREQUENCIES)
         assert (each["proved_epsilon"] is not None) == private
         assert (each["claimed_epsilon"] is not None) == private
+        assert each["runs"] == (2 if private else 1)
     exact, words, proved = (
         values(found.rows, name, halves[0])[1.24]
         for name in (vips_topics.EXACT, vips_topics.FREQUENCIES, vips_topics.PROVED)
@@ -91,6 +92,13 @@ def test_figure_2_has_every_curve_by_both_perplexities(
     assert exact < words
     assert proved < words + 1.0
     json.dumps(found.rows, allow_nan=False)
+    assert "one draw" not in verdict("vips-figure-2", found.rows).sentence
+    one, two = (
+        reproduce("vips-figure-3", Ask(data=tmp_path, draws=draws)).rows for draws in (1, 2)
+    )
+    assert "one draw" in verdict("vips-figure-3", one).sentence
+    assert "one draw" not in verdict("vips-figure-3", two).sentence
+    assert any(row["low"] < row["high"] for row in two)
 
 
 @pytest.mark.full

@@ -218,8 +218,8 @@ class Experiment:
 
     measure: adds panels and rows to a run and returns the finding; its docstring says what the
     figure shows and what it needs. claims: what the figure is there to show, to be counted on the
-    rows. stands_in: what stands for data or settings that are not public. one_draw: whether it
-    draws its noise once, and so says nothing of spread.
+    rows. stands_in: what stands for data or settings that are not public. one_draw: whether
+    rows that do not count their runs are of one draw of the noise.
     """
 
     title: str
@@ -273,7 +273,7 @@ def verdict(name: str, rows: Sequence[Row]) -> Verdict:
     """What became of one figure or table, from its rows. Raises InputError for an unknown name."""
     reproduced = experiment_of(name)
     runs = [row["runs"] for row in rows if row.get("runs")]
-    single = reproduced.one_draw or max(runs, default=0) == 1
+    single = max(runs, default=1 if reproduced.one_draw else 0) == 1
     return Verdict(tuple(claim(rows) for claim in reproduced.claims), reproduced.stands_in, single)
 
 

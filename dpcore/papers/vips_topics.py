@@ -97,13 +97,13 @@ def figure_2(run: Run) -> str:
 
     Needs ``wikipedia`` and ``imdb_reviews`` (``.npz`` and ``.vocab.txt``). "10,000 words" are all
     that the corpus has. Of the largest minibatches the perplexity of one half of each document
-    given the other half is shown as well. Takes half an hour.
+    given the other half is shown as well. Takes half an hour a draw.
     """
     for texts in run.progress((*CORPORA, ALL_WORDS)):
         half = halves(run.ask, texts)
         for share in run.progress(texts.shares):
             epsilon, strong = counted(half, share, SIGMAS)
-            grids = _grids(half, share, epsilon, strong)
+            grids = _grids(half, share, epsilon, strong, run.ask.drawn(1))
             for more in ("", COMPLETED) if share == max(texts.shares) else ("",):
                 run.panel(
                     f"{texts.name}, {share:.2%} a step{more}",
@@ -125,17 +125,18 @@ def figure_2(run: Run) -> str:
 def figure_3(run: Run) -> str:
     """Perplexity after each step at the paper's sigma 1.24, by method, on both corpora.
 
-    Needs what figure 2 needs.
+    Needs what figure 2 needs. Four minutes a draw.
     """
     sentences = []
     for texts in run.progress(CORPORA):
         run.panel(texts.name, "steps", "perplexity of held-out documents", log_x=False)
         half = halves(run.ask, texts)
         last = {}
-        for name, grid in headline(half).items():
+        for name, grid in run.progress(headline(half, run.ask.drawn(1)).items()):
             for step, batch in enumerate(grid.runs.history, start=1):
-                last[name] = float(_perplexity(batch, half.test)[0])
-                run.row(name, step, last[name])
+                perplexity = _perplexity(batch, half.test)
+                run.scores(name, step, perplexity)
+                last[name] = float(np.median(perplexity))
         perplexities = ", ".join(f"{name} {perplexity:.0f}" for name, perplexity in last.items())
         sentences.append(f"{texts.name}: after the last step {perplexities}")
     return ". ".join(sentences)
@@ -181,16 +182,16 @@ def table_3(run: Run) -> str:
     return f"Of the {10 * len(shared)} words of the clearest exact topics, one draw: {counts}."
 
 
-def headline(half: Halves) -> dict[str, Grid]:
+def headline(half: Halves, draws: int = 1) -> dict[str, Grid]:
     """Every method at the paper's sigma 1.24 with the largest minibatch."""
     share = SHARES[-1]
     epsilon, strong = counted(half, share, [HEADLINE])
     return {
         EXACT: _fit(half, share, None),
-        CLIPPED: _fit(half, share, _noises([HEADLINE])),
-        STRONG: _fit(half, share, _noises(strong)),
-        UNCLIPPED: _fit(half, share, _noises([HEADLINE]), clip=1.0),
-        PROVED: _proved(half, epsilon),
+        CLIPPED: _fit(half, share, _noises([HEADLINE]), draws=draws),
+        STRONG: _fit(half, share, _noises(strong), draws=draws),
+        UNCLIPPED: _fit(half, share, _noises([HEADLINE]), clip=1.0, draws=draws),
+        PROVED: _proved(half, epsilon, draws),
     }
 
 
@@ -201,13 +202,15 @@ def counted(half: Halves, share: float, sigmas: Sequence[float]) -> tuple[Array,
     return epsilon, published_noise(settings, epsilon, DELTA, "advanced", DELTA_EACH)
 
 
-def _grids(half: Halves, share: float, epsilon: Array, strong: Array) -> dict[str, Grid]:
+def _grids(
+    half: Halves, share: float, epsilon: Array, strong: Array, draws: int
+) -> dict[str, Grid]:
     """Every method at the paper's noises, and what there is without noise."""
     return {
-        CLIPPED: _fit(half, share, _noises(SIGMAS)),
-        STRONG: _fit(half, share, _noises(strong)),
-        UNCLIPPED: _fit(half, share, _noises(SIGMAS), clip=1.0),
-        PROVED: _proved(half, epsilon),
+        CLIPPED: _fit(half, share, _noises(SIGMAS), draws=draws),
+        STRONG: _fit(half, share, _noises(strong), draws=draws),
+        UNCLIPPED: _fit(half, share, _noises(SIGMAS), clip=1.0, draws=draws),
+        PROVED: _proved(half, epsilon, draws),
         EXACT: _fit(half, share, None),
         FREQUENCIES: fit_grid(
             "lda", half.train, privacy=None, n_components=1, rate=1.0, iterations=1
@@ -220,10 +223,15 @@ def _measure(
 ) -> None:
     """One measure of every method; what there is without noise is the same at every noise."""
     for name, grid in grids.items():
-        measured = np.broadcast_to(_perplexity(grid.runs.final, held_out, metric), len(SIGMAS))
         private = name not in (EXACT, FREQUENCIES)
+        perplexities = _perplexity(grid.runs.final, held_out, metric)
+        measured = (
+            perplexities.reshape(len(SIGMAS), -1)
+            if private
+            else np.tile(perplexities, (len(SIGMAS), 1))
+        )
         for i, (sigma, perplexity) in enumerate(zip(SIGMAS, measured, strict=True)):
-            run.row(
+            run.scores(
                 name,
                 sigma,
                 perplexity,
@@ -239,20 +247,27 @@ def _noises(sigmas: Sequence[float] | Array) -> tuple[Privacy, ...]:
 
 
 def _fit(
-    half: Halves, share: float, requests: tuple[Privacy, ...] | None, clip: float | None = None
+    half: Halves,
+    share: float,
+    requests: tuple[Privacy, ...] | None,
+    clip: float | None = None,
+    draws: int = 1,
 ) -> Grid:
     """The paper's algorithm: one pass in minibatches of its share."""
-    options: dict[str, Any] = {"mode": "paper"} if requests is None else {"seed": 0, "clip": clip}
+    options: dict[str, Any] = {"mode": "paper"}
+    if requests is not None:
+        options = {"seed": 0, "clip": clip, "draws": range(draws)}
     size = _size(half, share)
     return fit_grid(
         "lda", half.train, privacy=requests, n_components=TOPICS, minibatch=size, **options
     )
 
 
-def _proved(half: Halves, epsilon: Array) -> Grid:
+def _proved(half: Halves, epsilon: Array, draws: int) -> Grid:
     """The default fit, at the same budgets."""
     requests = tuple(Privacy(epsilon=float(epsilon_i), delta=DELTA) for epsilon_i in epsilon)
-    return fit_grid("lda", half.train, privacy=requests, n_components=TOPICS, seed=0)
+    words: dict[str, Any] = {"n_components": TOPICS, "seed": 0, "draws": range(draws)}
+    return fit_grid("lda", half.train, privacy=requests, **words)
 
 
 def _size(half: Halves, share: float) -> int:
