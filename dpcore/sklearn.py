@@ -400,7 +400,11 @@ class DPGaussianMixture(_Mixture):
     covariance: str = "full"
 
     def fit(self, X: ArrayLike, y: object = None) -> DPGaussianMixture:
-        """Fit to rows ``(n, d)``; y is not read."""
+        """Fit to rows ``(n, d)``, finite or missing; y is not read.
+
+        Raises InputError for cells that are not numbers, for bounds that do not fit the columns,
+        and for options or a budget that cannot be met; no message contains a cell.
+        """
         self._fitted(
             X,
             "gmm",
@@ -430,7 +434,7 @@ class ColumnMixture(_Mixture):
     iterations: int = 10
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Fit to rows ``(n, d)``; y is not read."""
+        """Fit to rows ``(n, d)``, as :meth:`DPGaussianMixture.fit` does; y is not read."""
         options = {"n_components": self.n_components, "iterations": self.iterations}
         self._fitted(X, self._model, **options)
         return self._learned()
@@ -495,7 +499,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Grouped):  # 
     iterations: int = 10
 
     def fit(self, X: ArrayLike, y: object = None) -> DPKMeans:
-        """Fit to rows ``(n, d)``; y is not read."""
+        """Fit to rows ``(n, d)``, as :meth:`DPGaussianMixture.fit` does; y is not read."""
         self._fitted(X, "kmeans", n_components=self.n_clusters, iterations=self.iterations)
         return self._learned()
 
@@ -507,17 +511,27 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Grouped):  # 
         return self
 
     def transform(self, X: ArrayLike) -> Array:
-        """Distances of rows to the centres, in half ranges of the bounds, ``(n, K)``."""
+        """Distances of rows ``(n, d)`` to the centres ``(n, K)``, in half ranges of the bounds, as
+        the fit measures them.
+
+        Raises scikit-learn's NotFittedError before a fit and ValueError for rows of other columns
+        or with missing cells.
+        """
         rows = self._given(X)
         away = (rows[:, None] - self.cluster_centers_) / self._half_range
         return np.asarray(np.linalg.norm(away, axis=2))
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
-        """The nearest centre of each row, ``(n,)``."""
+        """The nearest centre of each row ``(n,)``, from 0; distances and errors as of
+        :meth:`transform`.
+        """
         return np.asarray(self.transform(X).argmin(axis=1))
 
     def score(self, X: ArrayLike, y: object = None) -> float:
-        """Minus the sum of squared distances to the nearest centre."""
+        """Minus the sum of squared distances of rows ``(n, d)`` to their nearest centre, in half
+        ranges; more is better. Exact for the rows that are passed: if they are private, the
+        score is not.
+        """
         return -float(np.sum(self.transform(X).min(axis=1) ** 2))
 
 
@@ -568,7 +582,7 @@ class DPFactorAnalysis(_Factors):
     iterations: int = 50
 
     def fit(self, X: ArrayLike, y: object = None) -> DPFactorAnalysis:
-        """Fit to rows ``(n, d)``; y is not read."""
+        """Fit to rows ``(n, d)``, as :meth:`DPGaussianMixture.fit` does; y is not read."""
         self._fitted(X, "fa", n_components=self.n_components, iterations=self.iterations)
         return self._learned()
 
@@ -651,7 +665,9 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Bounded):  # typ
         return self
 
     def transform(self, X: ArrayLike) -> Array:
-        """Places of rows along the principal axes, from the mean, ``(n, k)``."""
+        """Coordinates of rows ``(n, d)`` along the principal axes, from the mean: ``(n, k)``, in
+        the data's own units.
+        """
         return np.asarray((self._given(X) - self.mean_) @ self.components_.T)
 
     def inverse_transform(self, X: ArrayLike) -> Array:
@@ -682,7 +698,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Bounded):  # typ
         return np.asarray(-0.5 * np.sum(np.log(2.0 * np.pi * variance) + squares, axis=1))
 
     def score(self, X: ArrayLike, y: object = None) -> float:
-        """Mean log density of a row."""
+        """Mean log density of rows ``(n, d)``, in nats; exact for the rows that are passed."""
         return float(self.score_samples(X).mean())
 
 
@@ -787,16 +803,23 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
         return isinstance(self.classes, str)
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Log odds of a yes ``(n,)``, the coefficients' uncertainty averaged out."""
+        """Log odds of the second outcome for rows ``(n, d)``: ``(n,)``, averaged over the
+        uncertainty of the coefficients.
+
+        Raises scikit-learn's NotFittedError before a fit and ValueError for rows of other columns
+        or with missing cells; so do the other methods.
+        """
         return np.asarray(self._coefficients().log_odds(self._given(X))[0])
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Chances of no and of yes, ``(n, 2)``."""
+        """Probabilities of both outcomes ``(n, 2)``, in the order of ``classes_``, averaged over
+        the uncertainty of the coefficients.
+        """
         chance = self._coefficients().probabilities(self._given(X))[0]
         return np.column_stack([1.0 - chance, chance])
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The likelier outcome of each row, ``(n,)``."""
+        """The likelier outcome of each row ``(n,)``, one of ``classes_``."""
         likely = self.decision_function(X) > 0.0
         return np.asarray(self.classes_[likely.astype(int)])
 
@@ -834,7 +857,12 @@ class DPLatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMi
     length: int = 500
 
     def fit(self, X: ArrayLike, y: object = None) -> DPLatentDirichletAllocation:
-        """Fit to counts ``(n, V)``; a cell that is no count counts as 0. y is not read."""
+        """Fit to counts ``(n, V)``, dense or sparse; a cell that is not a count counts as 0. y is
+        not read.
+
+        Raises InputError for cells that are not numbers and for options or a budget that cannot be
+        met.
+        """
         counts = self._numbers(X, accept_sparse="csr")
         words = Vocabulary(tuple(self._names(counts)))
         corpus = PrivateCorpus.seal(*_entries(counts), words)
@@ -855,19 +883,23 @@ class DPLatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMi
         return self
 
     def transform(self, X: ArrayLike) -> Array:
-        """The mix of topics of each document, ``(n, K)``."""
+        """The mix of topics of each document ``(n, K)``: rows add up to 1. X: counts ``(n, V)``."""
         mix = lda.mixes(self._counted(X), self.fit_.parameters.probabilities, self._prior)
         return np.asarray(mix / mix.sum(axis=1, keepdims=True))
 
     def score(self, X: ArrayLike, y: object = None) -> float:
-        """A lower bound on the log-likelihood of the documents."""
+        """A lower bound on the log-likelihood of the documents ``(n, V)`` together, in nats; exact
+        for those that are passed.
+        """
         bags = self._counted(X)
         return float(
             lda.log_likelihood(bags, self.fit_.parameters.probabilities, self._prior).sum()
         )
 
     def perplexity(self, X: ArrayLike) -> float:
-        """How many equally likely words would be as hard to guess; an upper bound."""
+        """Perplexity of the documents ``(n, V)``: exp of minus the bound per word, so an upper
+        bound; lower is better.
+        """
         tokens = float(self._counted(X).counts.sum())
         return float(np.exp(-self.score(X) / max(tokens, 1.0)))
 

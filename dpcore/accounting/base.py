@@ -71,13 +71,27 @@ class Accountant(Protocol):
         """What the bound takes for granted, one sentence each."""
 
     def check(self, events: Events) -> None:
-        """Raise NotCovered, naming another way, unless the method has a theorem for all events."""
+        """Raises NotCovered, naming another method, unless a theorem of this one covers every
+        event.
+
+        events: the releases, in any order; an event of count 0 is ignored.
+        """
 
     def epsilon(self, events: Events, delta: Real) -> Real:
-        """The smallest epsilon the method can prove at ``delta``."""
+        """The smallest epsilon that the method proves at ``delta``.
+
+        events: their noises are numbers or arrays of one shape. delta: in [0, 1), a number or an
+        array that broadcasts against them. The answer has the broadcast shape and is infinite where
+        nothing is proved; no events give 0. It is an upper bound on the true epsilon, or equal to
+        it where ``kind`` is ``exact``. Only for events that :meth:`check` has admitted.
+        """
 
     def delta(self, events: Events, epsilon: Real) -> Real:
-        """The smallest delta the method can prove at ``epsilon``."""
+        """The smallest delta that the method proves at ``epsilon``.
+
+        Shapes as of :meth:`epsilon`; epsilon is 0 or more. The answer is between 0 and 1, an upper
+        bound on the true delta. Only for events that :meth:`check` has admitted.
+        """
 
 
 @runtime_checkable
@@ -85,7 +99,13 @@ class Calibrated(Protocol):
     """A method that can say by a formula how much noise a budget needs."""
 
     def factor(self, events: Events, epsilon: Real, delta: float) -> Real:
-        """The factor on the noise of all events, before rounding up."""
+        """The number by which the noise of all events is multiplied so that (epsilon, delta) is
+        proved.
+
+        epsilon: above 0, a number or an array; the answer has its shape, and 0 where the budget
+        needs no noise at all. Before rounding up: :func:`dpcore.accounting.calibrate` checks it
+        against :meth:`Accountant.epsilon`.
+        """
 
 
 @runtime_checkable
@@ -93,7 +113,9 @@ class Interval(Protocol):
     """A method that encloses the true epsilon from both sides."""
 
     def interval(self, events: Events, delta: Real) -> tuple[Real | None, Real]:
-        """(lower, upper): the true epsilon is between them; no lower end where none is known."""
+        """(lower, upper) ends of the true epsilon at ``delta``, both of the broadcast shape of
+        noise and delta; ``None`` in place of the lower end where none is known.
+        """
 
 
 @runtime_checkable
@@ -126,7 +148,9 @@ class Limited(Protocol):
     """A method that cannot prove every budget, however much noise there is."""
 
     def check_reachable(self, epsilon: Real, delta: float, events: Events) -> None:
-        """Raise NotCovered, naming the smallest reachable epsilon, for a budget below it."""
+        """Raises NotCovered, naming the smallest epsilon that can be reached at ``delta``, for an
+        epsilon below it: no amount of noise makes this method prove that budget.
+        """
 
 
 def real(value: Any) -> Real:
@@ -145,7 +169,9 @@ def live(events: Events) -> tuple[Event, ...]:
 
 
 def noise_of(event: Event) -> Real:
-    """The number that says how much noise there is (for a black box: its epsilon)."""
+    """How much noise an event has: its noise multiplier or Laplace scale, relative to the
+    sensitivity; for a black box its epsilon. A number, or an array ``(B,)`` for a grid of runs.
+    """
     match event.mechanism:
         case Gaussian(noise_multiplier=value) | DiscreteGaussian(noise_multiplier=value):
             return value

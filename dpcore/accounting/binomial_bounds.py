@@ -27,20 +27,34 @@ def rate_bounds(hits: int, runs: int, confidence: float) -> tuple[float, float]:
 
 
 def rate_at_least(hits: Real, runs: int, tail: float) -> Real:
-    """Lower Clopper-Pearson end: above the true rate with a chance of at most ``tail``."""
+    """Lower Clopper-Pearson end of a rate: above the true one with a probability of at most
+    ``tail``.
+
+    hits: counts of 0 to ``runs``, any shape, which the answer has too. Source: Clopper, Pearson
+    1934.
+    """
     counts = np.asarray(hits, dtype=float)
     inside = np.maximum(counts, 1e-9)
     return real(np.where(counts > 0.0, betaincinv(inside, runs - inside + 1.0, tail), 0.0))
 
 
 def rate_at_most(hits: Real, runs: int, tail: float) -> Real:
-    """Upper Clopper-Pearson end: below the true rate with a chance of at most ``tail``."""
+    """Upper Clopper-Pearson end of a rate: below the true one with a probability of at most
+    ``tail``.
+
+    hits: counts of 0 to ``runs``, any shape, which the answer has too. Source: Clopper, Pearson
+    1934.
+    """
     missed = runs - np.asarray(hits, dtype=float)
     return real(1.0 - np.asarray(rate_at_least(missed, runs, tail)))
 
 
 def fisher_direction(first: Array, second: Array) -> Array:
-    """Fisher's direction ``(p,)`` between two clouds ``(runs, p)`` of comparable columns."""
+    """Fisher's linear discriminant ``(p,)`` between two clouds ``(runs, p)``, whose columns are of
+    comparable size.
+
+    It solves the pooled scatter, plus a small ridge, against the difference of the means.
+    """
     inside = np.concatenate([first - first.mean(axis=0), second - second.mean(axis=0)])
     scatter = inside.T @ inside / len(inside)
     gap = second.mean(axis=0) - first.mean(axis=0)

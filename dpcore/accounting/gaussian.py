@@ -202,17 +202,24 @@ class GaussianAccountant:
             )
 
     def epsilon(self, events: Events, delta: Real) -> Real:
-        """Exact: Balle, Wang 2018, Theorem 8, at the total mu, solved for epsilon."""
+        """Exact epsilon of Gaussian releases at delta, of the broadcast shape of their noise and
+        delta: the privacy profile at the total mu, solved for epsilon. Source: Balle, Wang 2018,
+        Theorem 8; composition: Dong, Roth, Su 2022, Corollary 3.3.
+        """
         self.check(events)
         return epsilon_of(delta, total_mu(events))
 
     def delta(self, events: Events, epsilon: Real) -> Real:
-        """Exact: Balle, Wang 2018, Theorem 8, at the total mu."""
+        """Exact delta of Gaussian releases at epsilon, of the broadcast shape of their noise and
+        epsilon. Source: Balle, Wang 2018, Theorem 8, at the total mu.
+        """
         self.check(events)
         return delta_of(epsilon, total_mu(events))
 
     def factor(self, events: Events, epsilon: Real, delta: float) -> Real:
-        """The total mu over the mu that the budget allows."""
+        """The number by which all noise is multiplied so that (epsilon, delta) holds exactly: the
+        total mu over the mu that the budget allows. Of the shape of epsilon.
+        """
         self.check(events)
         return real(total_mu(events) / mu_of(epsilon, delta))
 
@@ -240,7 +247,12 @@ def total_mu(events: Events) -> Real:
 
 
 def guess_from_mu(mu: Real) -> Real:
-    """Largest chance of guessing right between two neighbouring tables: Phi(mu / 2)."""
+    """Largest probability of guessing right between two neighbouring tables: Phi(mu / 2).
+
+    mu: 0 or more, of Gaussian differential privacy; any shape, which the answer has too. Both
+    tables are equally likely at first; the best guess is right half of the time, plus half of the
+    total variation distance between N(0, 1) and N(mu, 1).
+    """
     return real(ndtr(0.5 * np.asarray(mu)))
 
 

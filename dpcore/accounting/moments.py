@@ -72,7 +72,11 @@ class MomentsAccountant:
         return real(np.where(nothing, 0.0, np.exp(np.minimum(exponent, 0.0))))
 
     def log_moments(self, events: Events) -> tuple[Array, Array]:
-        """lambda = 1, 2, ... and alpha(lambda), the summed log moments, both ``(L,)``."""
+        """Orders lambda = 1, 2, ... and the log moments alpha(lambda) of all events together, both
+        ``(L,)``.
+
+        For events with one noise each. Source: Abadi et al. 2016, Theorem 2.
+        """
         self.check(events)
         orders, moments = self._moments(events, 0)
         return orders, np.asarray(moments)

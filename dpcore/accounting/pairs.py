@@ -107,7 +107,9 @@ def _sampled(epsilon: Array, rate: float) -> Array:
 
 
 def check_pairs(events: Events, title: str) -> None:
-    """Refuse what has no single pair of its own. Raises NotCovered for it."""
+    """Raises NotCovered for every event without a single (epsilon, delta) pair of its own, naming
+    another method. title: of the method that asks, for the message.
+    """
     for event in live(events):
         check_one_case(event, title)
         if not isinstance(event.mechanism, Gaussian | Laplace | EpsilonDelta):
@@ -215,7 +217,7 @@ def check_affordable(events: Events, delta: Real, *, slack_needed: bool) -> None
 
 
 def three_figures_down(number: float) -> float:
-    """What a reader sees must fit."""
+    """A number cut to three figures, never above it: what a message offers must fit."""
     unit = 10.0 ** (math.floor(math.log10(number)) - 2)
     return math.floor(number / unit) * unit
 

@@ -82,7 +82,12 @@ class PLDAccountant:
         return assumptions
 
     def interval(self, events: Events, delta: Real) -> tuple[Real, Real]:
-        """(lower, upper) ends of the true epsilon."""
+        """(lower, upper) ends of the true epsilon at ``delta``, both of the broadcast shape of
+        noise and delta.
+
+        The upper end is a proved bound: rounding and truncation err towards a larger epsilon.
+        Source: Zhu, Dong, Wang 2022, Theorems 10 and 11 and Proposition 30.
+        """
         self.check(events)
         ends = [_epsilons(case, d) for case, d in _cells(events, delta)]
         shape = _shape(events, delta)

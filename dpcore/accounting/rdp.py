@@ -156,7 +156,9 @@ def _rows(events: Events, ndim: int) -> Shape:
 
 
 def curve(events: Events) -> Curve:
-    """g(lambda) of all events, elementwise against the grid of runs."""
+    """The function g(lambda) of all events together: it maps orders to log moments, elementwise
+    against the grid of runs.
+    """
     return lambda orders: total_log_moment(events, orders)
 
 

@@ -80,7 +80,11 @@ def renyi(event: Event, order: Real) -> Real:
 
 
 def log_moment(event: Event, orders: Array) -> Array:
-    """g(lambda) of one release; ``orders`` are lambda > 0 and broadcast against the noise."""
+    """g(lambda) = lambda tau(lambda + 1) of one release, tau being its Rényi divergence.
+
+    orders: lambda above 0, an array that broadcasts against the noise of the event; the answer has
+    the broadcast shape. Only for events that :func:`check_renyi` has admitted.
+    """
     if event.sampling == "poisson" and isinstance(event.mechanism, Gaussian):
         return poisson_log_moment(orders, event.mechanism.noise_multiplier, event.sampling_rate)
     match event.mechanism:
@@ -98,7 +102,11 @@ def log_moment(event: Event, orders: Array) -> Array:
 
 
 def total_log_moment(events: Events, orders: Array) -> Array:
-    """The sum over all events and their counts."""
+    """The log moments of all events, each times its count: they add up under composition.
+
+    orders: lambda above 0 ``(L,)``, for events with one noise each; the answer is ``(L,)``. Source:
+    Mironov 2017, Proposition 1.
+    """
     total = np.zeros(np.shape(orders))
     for event in live(events):
         total = total + event.count * log_moment(event, orders)
@@ -106,7 +114,9 @@ def total_log_moment(events: Events, orders: Array) -> Array:
 
 
 def check_renyi(events: Events, title: str) -> None:
-    """Refuse, naming another way, every event without a curve in this file. Raises NotCovered."""
+    """Raises NotCovered, naming another method, for every event whose Rényi divergence has no bound
+    in this file. title: of the method that asks, for the message.
+    """
     for event in live(events):
         check_one_case(event, title)
         if event.sampling == "without_replacement":
@@ -141,7 +151,11 @@ def _check_poisson(event: Event, title: str) -> None:
 
 
 def gaussian_log_moment(orders: Array, noise: Real) -> Array:
-    """lambda (lambda + 1) / (2 z^2). Source: Mironov 2017, Proposition 7."""
+    """Log moments of Gaussian noise: lambda (lambda + 1) / (2 z^2).
+
+    orders: lambda above 0; noise: the multiplier z. Both broadcast. Source: Mironov 2017,
+    Proposition 7.
+    """
     with np.errstate(over="ignore"):
         return np.asarray(0.5 * orders * (orders + 1.0) * inverse_square(noise))
 

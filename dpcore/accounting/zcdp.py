@@ -57,7 +57,10 @@ def _rho(event: Event) -> Array:
 
 
 def classic_epsilon(rho: Real, delta: Real) -> Real:
-    """rho + 2 sqrt(rho ln(1/delta)). Source: Bun, Steinke 2016, Proposition 1.3.
+    """Epsilon of rho-zCDP at delta: rho + 2 sqrt(rho ln(1/delta)).
+
+    rho: 0 or more; delta: in (0, 1]. Numbers or arrays that broadcast. Source: Bun, Steinke 2016,
+    Proposition 1.3.
 
     >>> round(classic_epsilon(0.5, 1e-5), 4)
     5.2985
@@ -68,7 +71,11 @@ def classic_epsilon(rho: Real, delta: Real) -> Real:
 
 
 def classic_delta(rho: Real, epsilon: Real) -> Real:
-    """exp(-(epsilon - rho)^2 / (4 rho)) above rho, else 1. Source: the same, solved for delta."""
+    """Delta of rho-zCDP at epsilon: exp(-(epsilon - rho)^2 / (4 rho)) above rho, else 1; 0 where
+    rho is 0.
+
+    Numbers or arrays that broadcast. Source: Bun, Steinke 2016, Proposition 1.3, solved for delta.
+    """
     rho, epsilon = np.broadcast_arrays(np.asarray(rho, float), np.asarray(epsilon, float))
     inside = (rho > 0.0) & (epsilon > rho)
     exponent = np.where(inside, epsilon - rho, 0.0) / (2.0 * np.sqrt(np.where(inside, rho, 1.0)))
@@ -76,16 +83,22 @@ def classic_delta(rho: Real, epsilon: Real) -> Real:
 
 
 def classic_rho(epsilon: Real, delta: Real) -> Real:
-    """Largest rho whose classic conversion meets (epsilon, delta)."""
+    """The largest rho whose classic conversion meets (epsilon, delta).
+
+    epsilon: 0 or more; delta: in (0, 1). Numbers or arrays that broadcast. Source: Bun, Steinke
+    2016, Proposition 1.3, solved for rho.
+    """
     log_inverse, epsilon = _log_inverse(delta), np.asarray(epsilon, dtype=float)
     root = epsilon / (np.sqrt(log_inverse + epsilon) + np.sqrt(log_inverse))
     return real(np.square(root))
 
 
 def tight_epsilon(rho: Real, delta: Real) -> Real:
-    """Smallest epsilon of the tight conversion. Source: Canonne, Kamath, Steinke 2020, Cor. 13.
+    """Smallest epsilon of the tight conversion of rho-zCDP at delta; infinite where rho is above 0
+    and delta is 0.
 
-    Any order gives a bound, so the last digits of the order cannot make it unsound.
+    rho, delta: numbers or arrays that broadcast. Every order gives a valid bound, so the last
+    digits of the order cannot make it unsound. Source: Canonne, Kamath, Steinke 2020, Corollary 13.
 
     >>> round(tight_epsilon(0.5, 1e-5), 3)
     4.728
@@ -98,7 +111,12 @@ def tight_epsilon(rho: Real, delta: Real) -> Real:
 
 
 def tight_delta(rho: Real, epsilon: Real) -> Real:
-    """Smallest delta of the tight conversion. Source: Canonne, Kamath, Steinke 2020, Cor. 13."""
+    """Smallest delta of the tight conversion of rho-zCDP at epsilon, between 0 and 1; 0 where rho
+    is 0.
+
+    rho, epsilon: numbers or arrays that broadcast. Source: Canonne, Kamath, Steinke 2020, Corollary
+    13.
+    """
     rho, epsilon = np.broadcast_arrays(np.asarray(rho, float), np.asarray(epsilon, float))
     inside = (rho > 0.0) & np.isfinite(rho)
     cost = np.where(inside, rho, 1.0)
@@ -110,9 +128,10 @@ def tight_delta(rho: Real, epsilon: Real) -> Real:
 
 
 def tight_rho(epsilon: Real, delta: Real) -> Real:
-    """Largest rho whose tight conversion meets (epsilon, delta), rounded down.
+    """Largest rho whose tight conversion meets (epsilon, delta), rounded down: what a budget buys.
 
-    epsilon is concave in rho with slope alpha, so Newton from below never passes the root.
+    epsilon, delta: numbers or arrays that broadcast. Epsilon is concave in rho with slope alpha, so
+    Newton from below never passes the root. Source: Canonne, Kamath, Steinke 2020, Corollary 13.
     """
     epsilon, log_inverse = np.broadcast_arrays(np.asarray(epsilon, float), _log_inverse(delta))
     rho = np.asarray(classic_rho(epsilon, delta))

@@ -66,7 +66,9 @@ class Grid:
     persons: int | None = None
 
     def guarantee(self, budget: int = 0) -> Guarantee:
-        """The guarantee of one budget, computed from its ledger."""
+        """The guarantee of one budget, computed from its ledger alone. budget: the position in the
+        grid, from 0; all draws at one budget share it.
+        """
         ledger = self.ledger.at(budget * len(self.draws))
         runs = self.plan.budgets * len(self.draws)
         guarantee = guarantee_of(
@@ -88,7 +90,9 @@ class Grid:
         return replace(guarantee, assumptions=assumptions)
 
     def fit(self, budget: int = 0, draw: int = 0) -> Fit:
-        """One fit of the grid, with its own ledger and guarantee."""
+        """One fit of the grid, with its own ledger and guarantee; parameters are in the data's own
+        units. budget, draw: positions in the grid, from 0.
+        """
         run = budget * len(self.draws) + draw
         steps = range(len(self.runs.history))
         return Fit(

@@ -21,6 +21,10 @@ TILE = 64
 def noise_scale(noise_multiplier: Array, sensitivity: float) -> Array:
     """Standard deviation of the noise, rounded up by one unit in the last place.
 
+    noise_multiplier: any shape, which the answer has too. sensitivity: L2, of the sum that gets the
+    noise, in its units. Any larger scale gives the guarantee as well, so rounding up never weakens
+    it.
+
     >>> float(noise_scale(np.array(2.0), 1.5)) >= 3.0
     True
     """
@@ -34,6 +38,9 @@ def symmetric_size(dim: int) -> int:
 
 def symmetric_to_coordinates(matrix: Array) -> Array:
     """Coordinates ``(..., d(d+1)/2)`` of symmetric matrices ``(..., d, d)``, keeping the norm.
+
+    First the diagonal, then each entry above it times the square root of 2, so that the Euclidean
+    norm of the coordinates is the Frobenius norm of the matrix. Only the upper triangle is read.
 
     >>> m = np.array([[1.0, 2.0], [2.0, 3.0]])
     >>> bool(np.isclose(np.sum(symmetric_to_coordinates(m) ** 2), np.sum(m**2)))
@@ -52,7 +59,12 @@ def symmetric_to_coordinates(matrix: Array) -> Array:
 
 
 def symmetric_from_coordinates(coordinates: Array, dim: int) -> Array:
-    """The inverse of :func:`symmetric_to_coordinates`: ``(..., d, d)``."""
+    """Symmetric matrices ``(..., d, d)`` of coordinates ``(..., d(d+1)/2)``: the inverse of
+    :func:`symmetric_to_coordinates`.
+
+    Normal noise added to the coordinates is normal noise on the matrix, with the same standard
+    deviation on the diagonal and 1/sqrt 2 of it elsewhere. dim: d.
+    """
     matrix = np.zeros((*coordinates.shape[:-1], dim, dim))
     step = np.arange(dim)
     if dim >= LARGE:

@@ -61,7 +61,7 @@ class Privacy:
 
 
 def demand_privacy(request: object) -> None:
-    """Raise InputError for a request that is none."""
+    """Raises InputError, naming how to build one, for a request that is not a :class:`Privacy`."""
     if not isinstance(request, Privacy):
         raise InputError(
             "privacy", "it is not a dpcore.Privacy", "give dpcore.Privacy(epsilon=1, delta=1e-5)"

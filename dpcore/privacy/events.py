@@ -112,7 +112,11 @@ class Event:
             raise InputError("delta", f"{mechanism.delta} is not in [0, 1]", "give a probability")
 
     def at(self, index: int) -> Event:
-        """The event of one run out of a grid of runs."""
+        """The event of one run out of a grid of runs.
+
+        index: the position along the grid, where the noise is an array ``(B,)``; a single noise is
+        the same for every run. Raises IndexError beyond the grid.
+        """
         amounts = {name: of_run(value, index) for name, value in _amounts(self.mechanism).items()}
         mechanism: Mechanism = replace(self.mechanism, **amounts)  # type: ignore[arg-type]
         return replace(self, mechanism=mechanism)

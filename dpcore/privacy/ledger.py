@@ -65,7 +65,9 @@ class LedgerEntry:
         )
 
     def at(self, index: int) -> Self:
-        """The entry of one run out of a grid of runs."""
+        """The entry of one run out of a grid of runs: arrays ``(B,)`` become their number at
+        ``index``; single numbers stay.
+        """
         return replace(self, noise_scale=of_run(self.noise_scale, index))
 
     def as_dict(self) -> dict[str, Any]:
@@ -119,7 +121,10 @@ class Ledger:
         return all(entry.proof is not None for entry in self.entries)
 
     def at(self, index: int) -> Ledger:
-        """The ledger of one run out of a grid of runs."""
+        """The ledger of one run out of a grid of runs: each entry's :meth:`LedgerEntry.at`.
+
+        A guarantee of one run is computed from this ledger, never from that of the grid.
+        """
         return Ledger(tuple(entry.at(index) for entry in self.entries))
 
     def as_list(self) -> list[dict[str, Any]]:

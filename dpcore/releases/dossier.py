@@ -167,7 +167,10 @@ def line_of(state: State, number: int) -> dict[str, Any]:
 
 
 def read_dossier(path: str | Path) -> dict[str, Any]:
-    """A dossier's record. Raises InputError for a file that is none."""
+    """The record of a dossier, from its file. Raises InputError for a file that cannot be read, is
+    not JSON or is not a dossier of a known format. Nothing in it is verified yet: see
+    :func:`verify`.
+    """
     try:
         text = path_of("dossier", path).read_text(encoding="utf-8")
         record = json.loads(text, object_pairs_hook=_once)
@@ -309,7 +312,9 @@ def _worded(
 
 
 def ledger_of(record: dict[str, Any]) -> Ledger:
-    """The releases that a dossier tells of. Raises ReplayError for one that no release makes."""
+    """The ledger of the releases that a dossier records. Raises ReplayError for an entry that no
+    release makes.
+    """
     entries = tuple(LedgerEntry(**entry) for entry in record["entries"])
     if not entries or not all(map(_is_sound, entries)):
         raise ReplayError("An entry is not of the kind that a release writes.")

@@ -42,13 +42,20 @@ class Filter(Protocol):
         """Authors and years of the theorems."""
 
     def budget(self, limit: Amount) -> tuple[int, ...]:
-        """All that may ever be spent under a limit, rounded down."""
+        """All that may ever be spent under a limit, in integer units, one per quantity that adds
+        up; rounded down.
+        """
 
     def cost(self, ledger: Ledger, stated: Amount) -> tuple[int, ...]:
-        """What one release costs, rounded up, from its ledger; stated: its own guarantee."""
+        """What one release costs, in the units of :meth:`budget`, rounded up. ledger: its noise;
+        stated: the epsilon and delta of its own guarantee. Raises InputError for a release
+        without a finite cost.
+        """
 
     def amount(self, units: tuple[int, ...], limit: Amount) -> Amount:
-        """So many units as an epsilon at the limit's delta, or at their own."""
+        """So many units as an epsilon at the limit's delta, or as an epsilon and a delta of their
+        own; the inverse of :meth:`budget` up to rounding.
+        """
 
 
 @dataclass(frozen=True)
@@ -137,7 +144,7 @@ FILTERS: dict[str, Filter] = {"zcdp": Concentrated(), "sums": Sums()}
 
 
 def filter_of(name: str) -> Filter:
-    """The filter of a name; InputError for another."""
+    """The filter of a name, ``zcdp`` or ``sums``. Raises InputError for any other."""
     return FILTERS[one_of("filter", name, tuple(FILTERS))]
 
 

@@ -137,7 +137,10 @@ class State:
         return self.left_for(1)
 
     def left_for(self, releases: int) -> Amount:
-        """What each of so many more releases could have at most, all alike."""
+        """What each of ``releases`` more releases, all alike, could have at most: an epsilon at the
+        limit's delta (of a ledger of sums also a share of delta), rounded down. Raises
+        InputError for a number that is not a whole one above 0.
+        """
         rest = tuple(
             max(0, b - s) // whole("releases", releases)
             for b, s in zip(self.budget, self.spent, strict=True)
@@ -154,7 +157,9 @@ class State:
         return filter_of(self.terms.filter)
 
     def admits(self, cost: tuple[int, ...]) -> bool:
-        """Whether a release of this cost still fits."""
+        """Whether a release of this cost still fits. cost: in the ledger's integer units, one per
+        quantity that it adds up, as :meth:`Filter.cost` gives them.
+        """
         return all(s + c <= b for s, c, b in zip(self.spent, cost, self.budget, strict=True))
 
 

@@ -126,7 +126,9 @@ class OpenedRelease:
 
     @property
     def parameters(self) -> dict[str, Array]:
-        """Every released array by its name, in the data's own units."""
+        """Every released array by its name, in the data's own units; shapes as in the fit (``means
+        (K, d)``, say). Post-processing: it costs no budget.
+        """
         return {
             name: np.asarray(value, dtype=float)
             for name, value in self.dossier["parameters"].items()
@@ -141,20 +143,35 @@ class OpenedRelease:
 
     def predict(self, rows: Rows) -> NDArray[Any]:
         """For each row the number of its group or centre, from 0; its class; or the target ``(n,)``
-        (of two lines both, ``(n, 2)``)."""
+        (of two lines both, ``(n, 2)``).
+
+        rows: a frame, records or an array with the release's columns, in its units; cells are read
+        as :meth:`rows` describes. Raises InputError where the model predicts nothing of a row, and
+        for rows that cannot be read.
+        """
         return self._of_rows("predict", rows)
 
     def predict_proba(self, rows: Rows) -> Array:
-        """The probability of each group or class, ``(n, K)``."""
+        """The probability of each group or class ``(n, K)``; rows add up to 1.
+
+        Raises InputError where the model has none, and for rows that cannot be read (:meth:`rows`).
+        """
         return self._of_rows("predict_proba", rows)
 
     def score_samples(self, rows: Rows) -> Array:
-        """The log density of each row ``(n,)``, in the data's own units."""
+        """The log density of each row ``(n,)``, in nats and in the data's own units.
+
+        Raises InputError where the model has no density, and for rows that cannot be read
+        (:meth:`rows`).
+        """
         return self._of_rows("score_samples", rows)
 
     def transform(self, rows: Rows) -> Array:
         """Each row in the model's coordinates ``(n, k)``: expected factors, distances to centres,
-        hidden units, or what lies above the mean."""
+        hidden units, or what lies above the mean.
+
+        Raises InputError where the model has none, and for rows that cannot be read (:meth:`rows`).
+        """
         return self._of_rows("transform", rows)
 
     def score(self, rows: Rows, y: Any = None) -> float:
@@ -162,7 +179,9 @@ class OpenedRelease:
 
         Mean log density of a row; of centres minus the sum of squared distances; of classes and
         outcomes the share that is right; of a target R squared. y: classes or targets ``(n,)``, by
-        default the column of the rows that the schema names.
+        default the column of the rows that the schema names. Computed on the rows that are passed:
+        if they are private, the score is not. Raises InputError where the model has no score, and
+        for rows without y.
         """
         self._demand("score")
         truth = (self._truth(rows, y),) if self.model.reads in SUPERVISED else ()
@@ -170,7 +189,12 @@ class OpenedRelease:
             return float(self.to_sklearn().score(self._framed(self.rows(rows)), *truth))
 
     def sample(self, count: int, seed: int = 0) -> pd.DataFrame:
-        """Synthetic rows inside the public limits, about nobody; another seed draws others."""
+        """Synthetic rows inside the public limits, about nobody: a frame of ``count`` rows in the
+        data's own units.
+
+        seed: another one draws other rows. Post-processing: it costs no budget. Raises InputError
+        for a count that is not a whole number of 0 or more, and where the model describes no rows.
+        """
         return self.fit.sample(count, seed, schema=self.schema)
 
     def intervals(
@@ -219,10 +243,13 @@ class OpenedRelease:
         }
 
     def answers(self, rows: Rows, what: Sequence[str] | None = None) -> pd.DataFrame:
-        """What the model says of each row, in named columns, one line a row in the rows' order.
+        """What the model states about each row, in named columns, one line per row in the rows'
+        order.
 
         what: of ``predict``, ``predict_proba``, ``score_samples`` and ``transform`` (all that it
         has). Groups, centres and factors are called by their numbers from 1, as in the report.
+        Raises InputError for a method that the model lacks, and for rows that cannot be read
+        (:meth:`rows`).
         """
         import pandas as pd
 
@@ -493,7 +520,9 @@ class OpenedTexts(OpenedRelease):
         return tuple(self.fit.parameters.columns)
 
     def rows(self, rows: Any) -> NDArray[Any]:
-        """The texts ``(n,)``; a missing one is empty. Raises InputError for what is none."""
+        """The texts ``(n,)``; a missing one is empty. Raises InputError for anything but a list of
+        texts.
+        """
         return self.cells(rows)
 
     def cells(self, rows: Any) -> NDArray[Any]:

@@ -116,7 +116,9 @@ def _planned(events: tuple[Event, ...], book: BudgetLedger, who: Protected) -> L
 
 
 def protected(privacy: Privacy, schema: Schema | Vocabulary) -> Protected:
-    """Whom a fit of a table protects."""
+    """Whom a fit of a table protects: adjacency, unit, and the larger of both numbers of rows per
+    unit.
+    """
     rows = max(privacy.rows_per_person, schema.rows_per_person)
     return Protected(privacy.adjacency, schema.unit, rows)
 
@@ -133,7 +135,12 @@ def failed(book: BudgetLedger, number: int, problem: BaseException) -> PaidError
 
 
 def complete(book: BudgetLedger, number: int, drawn: Ledger, output: dict[str, Any]) -> None:
-    """Write down what leaves of a line that has paid; PaidError where that fails."""
+    """Records what leaves on behalf of a line that has paid.
+
+    drawn: the ledger of the noise that was drawn; output: its record, JSON-ready. Raises PaidError,
+    which names the line, where the record cannot be written: then nothing has left, and the budget
+    is spent.
+    """
     try:
         book.complete(number, drawn, output)
     except DPCoreError as refusal:
@@ -144,7 +151,9 @@ def complete(book: BudgetLedger, number: int, drawn: Ledger, output: dict[str, A
 
 
 def demand_proved(fit: Fit, who: Protected) -> None:
-    """Raise InputError for a fit whose guarantee is none, or protects somebody else."""
+    """Raises InputError for a fit that has no proof, is a rehearsal, or protects somebody else than
+    ``who``.
+    """
     guarantee = fit.guarantee
     protected = Protected(guarantee.adjacency, guarantee.unit, guarantee.rows_per_person)
     unsound = guarantee.epsilon is None or guarantee.rehearsal or not fit.ledger.proved
