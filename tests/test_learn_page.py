@@ -23,7 +23,6 @@ from streamlit.testing.v1 import AppTest
 from studio.answers import faces_found, gaussian_epsilon, gaussian_mu, solved
 from support import ROOT, every
 
-import dpcore as dp
 from app import attacking, composing, exercise_sheet, learning, spoilers
 from app.composing import PRESETS
 from app.compute import DRAWS
@@ -32,6 +31,7 @@ from app.learning import LESSONS
 from app.lesson import Lesson
 from app.papers import at_full_size, played
 from app.scenario import GENERATED, GeneratedTable, Scenario, from_query, offered, opening
+from app.tables import data_of
 from dpcore.accounting import compose
 from dpcore.cli import main, parse
 from dpcore.cli.explore import PAGES as NAMED
@@ -241,8 +241,7 @@ def test_other_plausible_answers_are_those_of_other_mechanisms() -> None:
 def grid_of(data: str, epsilons: tuple[float, ...], words: str = "") -> tuple[Any, Any]:
     """Fits of a table as Explore opens it [with a link's options], and the exact one."""
     scenario = replace(opening(data), words=words or opening(data).words)
-    table, setting = dp.load(f"bundled:{data}"), scenario.setting()
-    table = table if scenario.pool == 1 else table.pooled(scenario.pool)
+    table, setting = learning.fitted_on_explore(scenario)
     exact = references(table, setting).converged
     return budget_grid(table, setting, exact, epsilons, range(DRAWS)), exact
 
@@ -267,6 +266,12 @@ def test_private_groups_are_wider_the_more_so_the_stronger_the_noise() -> None:
     assert learning.wider()["wider"] == f"{middle[0]:.1f}"
     found = grid.recovered[0].all(axis=1).sum()
     assert learning.groups_found() == found
+    people, faces = (data_of(opening(name)) for name in ("three_groups", "faces_like"))
+    assert people is not None
+    assert faces is not None
+    assert f"{people.rows:,} people" in learning.lesson("hide").ask
+    assert f"{faces.rows:,} simulated faces" in learning.lesson("face").ask
+    assert faces.rows == learning.FACES
     alike = f"at least {FOUND_AFFINITY:g} and its weight is within a factor of {FOUND_WEIGHT:g}"
     assert alike in learning.lesson("hide").ask
     assert f"at least {ALIGNED:g}" in learning.lesson("face").ask
