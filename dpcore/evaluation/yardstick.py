@@ -74,6 +74,7 @@ class Yardstick:
     exact fit adds to it above which a fit is as good as exact. metrics: what :meth:`measure` knows,
     the usual one first. rival_words: the options that the simplest rival of a sweep shares with the
     fit. rival_options: options that make a fit the simplest rival, besides its number of parts.
+    of_the_fit: fits are scored on all rows that are fitted, and on no others.
     """
 
     wording: Wording
@@ -82,6 +83,7 @@ class Yardstick:
     metrics: tuple[str, ...] = ()
     rival_words: tuple[str, ...] = ("covariance", "clip")
     rival_options: Mapping[str, Any] = MappingProxyType({})
+    of_the_fit: bool = False
 
     def converged(self, table: Any, parts: int, options: Mapping[str, Any]) -> Any:
         """The best fit that is not private, a batch of one: the real rival. Every model's own;
@@ -125,6 +127,8 @@ class Yardstick:
         """The rows to score on, with what else the model reads: at most so many, by a fixed coin;
         ``None``: all of them. table: the rows that are fitted. options: those of the fits, which
         may say what a good one is. held_out: other rows to score on [those that are fitted]."""
+        if self.of_the_fit:
+            return Scorer.of(table, None)
         return Scorer.of(table if held_out is None else held_out, most)
 
     def shown(self, table: PrivateTable) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, Yardstick
+from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
 from dpcore.models.covariance.mathematics import Covariances, correlations, pairs, principal
 from dpcore.models.covariance.private import demand_two_columns
 from dpcore.wall.custodian import custodian_rows
@@ -33,19 +33,10 @@ class CovarianceYardstick(Yardstick):
         worth="error of a correlation",
     )
     simplest = 0
+    of_the_fit = True  # of other rows, the covariance is another one
     alike = 0.95
     metrics = ("correlation_error", "first_component")
     rival_words: tuple[str, ...] = ()
-
-    def scorer(
-        self,
-        table: Any,
-        options: Mapping[str, Any] | None = None,
-        most: int | None = SCORED_ROWS,
-        held_out: Any = None,
-    ) -> Scorer:
-        """All rows that are fitted: of others, the covariance is another one."""
-        return Scorer.of(table, None)
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Covariances:
         """Exact mean and covariance of the rows inside their bounds, a batch of one."""

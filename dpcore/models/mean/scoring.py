@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, Yardstick
+from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
 from dpcore.models.mean.parameters import Means
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
@@ -33,19 +33,10 @@ class MeanYardstick(Yardstick):
         worth="half ranges of the limits",
     )
     simplest = 0
+    of_the_fit = True  # of other rows, the mean is another one
     alike = 0.95
     metrics = ("estimation_error", "standardised_error")
     rival_words: tuple[str, ...] = ()
-
-    def scorer(
-        self,
-        table: Any,
-        options: Mapping[str, Any] | None = None,
-        most: int | None = SCORED_ROWS,
-        held_out: Any = None,
-    ) -> Scorer:
-        """All rows that are fitted: of others, the mean is another one."""
-        return Scorer.of(table, None)
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Means:
         """The exact means of the rows inside their bounds, a batch of one."""
