@@ -7,7 +7,7 @@ are all read from the dataclass of a model's settings.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from typing import Any, Self
 
@@ -106,7 +106,8 @@ def option(
 ) -> Any:
     """A field of a model's settings that may be chosen.
 
-    paper: its default in paper mode, where that is another. dial, not_asked: one of the two.
+    flag: its name on the command line, where that is not the field's; without a metavar it has
+    none. paper: its default in paper mode, where that is another. dial, not_asked: one of the two.
     """
     return field(
         default=default,
@@ -177,7 +178,6 @@ def iterations_option(usual: int) -> Any:
         usual,
         whole,
         f"steps, fixed in advance [{usual}]",
-        flag="iterations",
         metavar="J",
         dial=ITERATIONS,
     )
@@ -189,20 +189,18 @@ def start_option(dial: Dial = START) -> Any:
         0,
         from_zero,
         "which of the public random starts [0]",
-        flag="start",
         metavar="S",
         dial=dial,
     )
 
 
-def switch_option(help: str, flag: str, dial: Dial) -> Any:
+def switch_option(help: str, dial: Dial) -> Any:
     """A choice between yes and no, which is no unless given."""
     read = word("yes", "no")
     return option(
         False,
         yes_or_no,
         f"{help}: yes or no [no]",
-        flag=flag,
         metavar="Y",
         read=lambda name, text: read(name, text) == "yes",
         write=lambda chosen: "yes" if chosen else "no",
@@ -212,7 +210,7 @@ def switch_option(help: str, flag: str, dial: Dial) -> Any:
 
 def even_option(dial: Dial = EVEN) -> Any:
     """Whether all steps have the same noise."""
-    return switch_option("whether all steps have the same noise", "even", dial)
+    return switch_option("whether all steps have the same noise", dial)
 
 
 @dataclass(frozen=True)
@@ -259,10 +257,18 @@ class Settings:
 def _options(settings: type[Settings]) -> dict[str, Option]:
     """The options of a kind of settings, which a page asks for again and again."""
     return {
-        attribute.name: Option(attribute.name, attribute.default, **attribute.metadata)
+        attribute.name: Option(attribute.name, attribute.default, **_named(attribute))
         for attribute in fields(settings)
         if attribute.metadata
     }
+
+
+def _named(attribute: Field[Any]) -> dict[str, Any]:
+    """A field's metadata with its flag."""
+    facts = dict(attribute.metadata)
+    if facts["metavar"] and not facts["flag"]:
+        facts["flag"] = attribute.name.replace("_", "-")
+    return facts
 
 
 def demand_options(model: str, settings: type[Settings], words: Mapping[str, Any]) -> None:

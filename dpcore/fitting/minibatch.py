@@ -104,7 +104,6 @@ def epochs_option(default: int) -> Any:
         default,
         whole,
         f"passes over the data [{default}; paper mode 1]",
-        flag="epochs",
         metavar="E",
         paper=1,
         not_asked="*Iterations* sets the number of steps",
@@ -117,7 +116,6 @@ def forgetting_option(default: float) -> Any:
         default,
         forgetting_exponent,
         f"how fast earlier steps are forgotten: the F of --delay [{default:g}; paper mode 0.7]",
-        flag="forgetting",
         metavar="F",
         paper=0.7,
         dial=forgetting_dial(),
@@ -183,7 +181,6 @@ class SampledSettings(Settings):
         None,
         whole,
         "steps, fixed in advance [as many as the epochs need]",
-        flag="iterations",
         metavar="J",
         dial=ITERATIONS,
     )
@@ -191,7 +188,6 @@ class SampledSettings(Settings):
         None,
         whole,
         "documents or rows per step, drawn in secret [a quarter of them]",
-        flag="minibatch",
         metavar="S",
         not_asked=BY_SHARE,
     )
@@ -199,7 +195,6 @@ class SampledSettings(Settings):
         None,
         sampling_rate,
         "instead of a minibatch: the share of the data per step, 1 for all [0.25]",
-        flag="rate",
         metavar="Q",
         dial=rate_dial(QUARTER),
     )
@@ -207,7 +202,6 @@ class SampledSettings(Settings):
         1.0,
         positive,
         "delay before earlier steps count less: step t has weight (T + t)^-F [1; paper mode 1024]",
-        flag="delay",
         metavar="T",
         paper=1024.0,
         dial=delay_dial(0.01),

@@ -28,9 +28,7 @@ class FamilySettings(Settings):
     noise.
     """
 
-    components: int = option(
-        3, whole, "number of groups [3]", flag="components", metavar="K", not_asked=BY_MODEL
-    )
+    components: int = option(3, whole, "number of groups [3]", metavar="K", not_asked=BY_MODEL)
     iterations: int = iterations_option(10)
     start: int = start_option()
     even: bool = even_option()

@@ -57,7 +57,6 @@ class FactorSettings(Settings):
         50,
         whole,
         "EM steps, free of charge [50]",
-        flag="iterations",
         metavar="J",
         dial=steps_dial("They cost no privacy: all releases are before them.", ("fewer", "more")),
     )
@@ -80,7 +79,6 @@ class FactorSettings(Settings):
         word("released", "limits"),
         "for proved mode: ball to which rows are clipped, from released distances (released) or "
         "from the public limits (limits) [released]",
-        flag="ball",
         metavar="B",
         dial=Dial(
             "Ball to which rows are clipped",

@@ -46,15 +46,12 @@ class MixtureSettings(Settings):
     seed of the data-free start. even: whether all steps have the same noise.
     """
 
-    components: int = option(
-        3, whole, "number of groups [3]", flag="components", metavar="K", not_asked=BY_MODEL
-    )
+    components: int = option(3, whole, "number of groups [3]", metavar="K", not_asked=BY_MODEL)
     iterations: int = iterations_option(10)
     covariance: Structure = option(
         "full",
         word(*STRUCTURES),
         "full, diag or spherical [full]",
-        flag="covariance",
         metavar="C",
         dial=Dial(
             "Shapes",
@@ -71,7 +68,6 @@ class MixtureSettings(Settings):
         word("GGG", "LLG"),
         "noise in paper mode for counts, means, covariances: GGG (all Gaussian) or LLG (Laplace "
         "twice) [GGG]",
-        flag="combination",
         metavar="N",
         not_asked=BY_METHOD,
     )
@@ -79,7 +75,6 @@ class MixtureSettings(Settings):
         None,
         _prior,
         "map or mle [map in paper mode, else mle]",
-        flag="prior",
         metavar="P",
         paper=Prior(),
         read=word("map", "mle"),
@@ -98,7 +93,6 @@ class MixtureSettings(Settings):
         1.0,
         nonnegative,
         "power to which the prior of map is raised [1]",
-        flag="prior-strength",
         metavar="S",
         dial=Dial(
             "Strength of the prior",

@@ -84,7 +84,6 @@ class GradientSettings(Settings):
         None,
         word(*ALGORITHMS),
         "em (without privacy), clipped or robust [clipped; robust in paper mode]",
-        flag="algorithm",
         metavar="A",
         not_asked=BY_METHOD,
     )
@@ -92,7 +91,6 @@ class GradientSettings(Settings):
         1.0,
         positive,
         "the known noise level, in the data's own units [1]",
-        flag="sigma",
         metavar="SD",
         dial=Dial(
             "Noise level of the model",
@@ -106,7 +104,6 @@ class GradientSettings(Settings):
         None,
         positive,
         "a public bound on the mean square of a gradient coordinate [4 sigma^2]",
-        flag="tau",
         metavar="T",
         dial=Dial(
             "Public bound on a gradient's mean square",
@@ -137,7 +134,6 @@ class GradientSettings(Settings):
         None,
         positive,
         "largest norm of the coefficients [what the limits allow]",
-        flag="norm",
         metavar="R",
         dial=Dial(
             "Largest norm of the coefficients",
@@ -151,7 +147,6 @@ class GradientSettings(Settings):
         1.0,
         positive,
         "length of a step; 1 is a step of EM [1]",
-        flag="step-size",
         metavar="A",
         dial=Dial(
             "Step size",
@@ -184,7 +179,6 @@ class GradientSettings(Settings):
     )
     split: bool = switch_option(
         "whether every step has its own rows",
-        "split",
         Dial(
             "Separate rows for every step",
             "Each row is then read only once, so a step has less noise but fewer rows.",
@@ -199,7 +193,6 @@ class GradientSettings(Settings):
         "first",
         word(*FORMS),
         "for robust in paper mode: which printed noise, first or second [first]",
-        flag="form",
         metavar="F",
         dial=Dial(
             "Which of the two printed forms of the noise",
@@ -261,7 +254,6 @@ class MirroredSettings(GradientSettings):
         None,
         positive,
         "distance of that start from 0 [sigma]",
-        flag="start-norm",
         metavar="R",
         dial=_START_NORM,
     )
@@ -275,7 +267,6 @@ class MissingSettings(GradientSettings):
         0.0,
         share_below_one,
         "extra share of the numbers to hide, at random and independently of the data [0]",
-        flag="missing-rate",
         metavar="P",
         dial=Dial(
             "Extra share of the cells to hide",

@@ -30,15 +30,12 @@ class KMeansSettings(Settings):
     start: seed of the data-free start. even: whether all steps have the same noise.
     """
 
-    components: int = option(
-        3, whole, "number of centres [3]", flag="components", metavar="K", not_asked=BY_MODEL
-    )
+    components: int = option(3, whole, "number of centres [3]", metavar="K", not_asked=BY_MODEL)
     iterations: int = iterations_option(10)
     algorithm: str = option(
         "proved",
         word(*ALGORITHMS),
         "proved, dplloyd or paper [proved]",
-        flag="algorithm",
         metavar="A",
         paper="paper",
         not_asked=BY_METHOD,

@@ -39,7 +39,6 @@ class ReleaseSettings(Settings):
         word(*dict.fromkeys((*PROVED, *PUBLISHED))),
         "auto, staged, public_features, mte, gaussian, laplace, colored or pooled; in paper mode "
         "paper, laplace, gaussian, colored or r1smg [auto; paper]",
-        flag="method",
         metavar="M",
         paper="paper",
         not_asked=BY_METHOD,
@@ -63,7 +62,6 @@ class ReleaseSettings(Settings):
         "all",
         word(*NEIGHBOURS),
         "for paper mode: all, leave, ball or scalable [all]",
-        flag="neighbours",
         metavar="N",
         not_asked=BY_METHOD,
     )
@@ -71,7 +69,6 @@ class ReleaseSettings(Settings):
         "exact",
         word(*SOLVERS),
         "for noise shaped by rows (methods mte, colored, paper): exact or cvxpy [exact]",
-        flag="solver",
         metavar="S",
         dial=Dial(
             "Solver of the least-trace problem",

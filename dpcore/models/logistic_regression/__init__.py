@@ -43,7 +43,6 @@ class LogisticSettings(Settings):
         "one_shot",
         word(*ALGORITHMS),
         "one_shot, vb, vips, objective or dpvi [one_shot; vips in paper mode]",
-        flag="algorithm",
         metavar="A",
         paper="vips",
         not_asked=BY_METHOD,
@@ -52,7 +51,6 @@ class LogisticSettings(Settings):
         None,
         whole,
         "steps of vb, vips and dpvi; the others have none [5, one pass over the rows, 50]",
-        flag="iterations",
         metavar="J",
         dial=replace(ITERATIONS, methods=("vb", "vips", "vips_proved")),
     )
@@ -60,7 +58,6 @@ class LogisticSettings(Settings):
         None,
         whole,
         "rows per step of vips or dpvi, where the row count is public [the recipe's]",
-        flag="minibatch",
         metavar="S",
         not_asked=BY_SHARE,
     )
@@ -68,7 +65,6 @@ class LogisticSettings(Settings):
         None,
         sampling_rate,
         "instead, the probability that a row is in a step [unset]",
-        flag="rate",
         metavar="Q",
         dial=rate_dial(1.0, "vips", "vips_proved", "dpvi"),
     )
@@ -76,7 +72,6 @@ class LogisticSettings(Settings):
         0.0,
         nonnegative,
         "step t has weight (delay + t)^-forgetting [0; 1024 in paper mode]",
-        flag="delay",
         metavar="T0",
         paper=1024.0,
         dial=delay_dial(0.0, "vips", "vips_proved"),
@@ -85,7 +80,6 @@ class LogisticSettings(Settings):
         1.0,
         forgetting_exponent,
         "the same [1; 0.7 in paper mode]",
-        flag="forgetting",
         metavar="K",
         paper=0.7,
         dial=forgetting_dial("vips", "vips_proved"),
@@ -94,7 +88,6 @@ class LogisticSettings(Settings):
         None,
         positive,
         "for objective: the least prior precision [one that grows with the noise]",
-        flag="ridge",
         metavar="L",
         dial=Dial(
             "Minimum prior precision",

@@ -31,7 +31,6 @@ class MeanSettings(Settings):
         "clip",
         word(*METHODS),
         "truncation: clip or bound; in paper mode older or improved [clip; improved]",
-        flag="method",
         metavar="M",
         paper="improved",
         not_asked=BY_METHOD,
@@ -40,7 +39,6 @@ class MeanSettings(Settings):
         None,
         positive,
         "a public bound on a column's mean square about the middle of its limits [from the limits]",
-        flag="tau",
         metavar="T",
         dial=Dial(
             "Public bound on a column's mean square",

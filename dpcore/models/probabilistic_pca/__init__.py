@@ -33,7 +33,6 @@ class PCASettings(Settings):
         MOST_FACTORS,
         from_zero,
         f"how many factors a fit may have; it finds how many there are [{MOST_FACTORS}]",
-        flag="most-factors",
         metavar="K",
         read=from_zero,
         not_asked=FITTED,

@@ -14,7 +14,6 @@ def failure_option(help: str, *methods: str) -> Any:
         0.05,
         lambda name, value: probability(name, value, example="0.05"),
         help,
-        flag="failure",
         metavar="Z",
         dial=Dial(
             "Failure probability ζ of the truncation",
@@ -37,7 +36,6 @@ def rows_option(*methods: str) -> Any:
         None,
         whole,
         "a public guess of the number of rows, where it is private [none]",
-        flag="rows",
         metavar="N",
         dial=Dial(
             "Public guess of the number of rows",

@@ -33,7 +33,6 @@ class BeliefSettings(SampledSettings):
         0.5,
         share_below_one,
         "share of a pixel's limits above which it is on [0.5]",
-        flag="threshold",
         metavar="T",
         dial=Dial(
             "A pixel is on above",

@@ -31,7 +31,6 @@ class TopicSettings(SampledSettings):
         500,
         whole,
         "length to which each document is scaled, in words [500]",
-        flag="length",
         metavar="N",
         dial=Dial(
             "Scaled document length",
@@ -49,7 +48,6 @@ class TopicSettings(SampledSettings):
         None,
         whole,
         "number of vocabulary words to keep, chosen by noisy frequencies [all]",
-        flag="keep",
         metavar="V",
         dial=Dial(
             "Vocabulary words to keep",
