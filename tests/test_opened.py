@@ -6,7 +6,7 @@ import json
 import pickle
 import shutil
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -72,6 +72,13 @@ def test_every_model_that_can_be_released_can_be_opened() -> None:
     """The cases below are the registry; documents have a test file of their own."""
     assert all(model.estimator for model in declarations().values())
     assert {declaration(name).reads for name in set(MODELS) - set(CASES)} == {"documents"}
+
+
+def test_a_model_without_an_estimator_is_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = replace(declaration("gmm"), estimator="")
+    monkeypatch.setattr("dpcore.releases.opened.declaration", lambda name: bare)
+    with pytest.raises(InputError, match="releases of gmm are not supported"):
+        dp.open_release(made("gmm").folder)
 
 
 @every("model", CASES)
@@ -404,7 +411,7 @@ def test_a_number_that_was_edited_is_refused(name: str) -> None:
                 dp.open_release(path)
         rewritten(folder, lambda record: None, hashed=True)
         with pytest.raises(ReplayError, match=r"^report\.html does not agree with the dossier"):
-            dp.open_release(folder)
+            dp.open_release(made("gmm").folder)
 
 
 def test_a_folder_that_is_not_whole_is_refused(copied: Path) -> None:

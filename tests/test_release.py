@@ -34,6 +34,7 @@ from dpcore.releases import api, dossier
 from dpcore.releases.beside import content_of
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger
+from dpcore.schema import Column
 from dpcore.wall import noise
 from dpcore.wall.data.clipping import clip_to_ball
 from dpcore.wall.grid import ROUNDING_UNIT, grid_for, on_grid
@@ -362,6 +363,18 @@ def test_a_delta_above_one_over_the_rows_needs_a_word(tmp_path: Path) -> None:
     assert BudgetLedger(book).state().releases == ()
     made = api.release("gmm", table(), accept_delta=True, **choices)
     assert any("above 1/n" in note for note in made.dossier["guarantee"]["notes"])
+
+
+def test_of_persons_delta_is_held_against_their_number(tmp_path: Path) -> None:
+    book = tmp_path / "wide.sqlite"
+    BudgetLedger.create(book, Amount(1.0, 0.1))
+    privacy = dp.Privacy(epsilon=0.5, delta=0.05, accountant="zcdp_tight")
+    schema = replace(SCHEMA, columns=(*SCHEMA.columns, Column("who", role="id", type="text")))
+    frame = table()._frame.assign(who=[f"p{i}" for i in range(len(table()._frame))])
+    with pytest.raises(InputError, match=r"number of different ids.*one person"):
+        api.release(
+            "gmm", dp.load(frame, schema=schema), privacy=privacy, ledger=book, out=tmp_path / "out"
+        )
 
 
 # --- what is written ----------------------------------------------------------------------------

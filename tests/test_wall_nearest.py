@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +26,7 @@ from dpcore.wall.kernels.nearest_centres import (
     counts_by_distance,
     sums_in_balls,
 )
-from dpcore.wall.statistics.cluster_moments import BallClusters, ClusterMoments
+from dpcore.wall.statistics.cluster_moments import BallClusters, ClusterMoments, InBalls
 from dpcore.wall.statistics.row_radii import RowRadii
 
 
@@ -355,3 +358,19 @@ def test_every_row_is_in_the_bin_of_its_distance_and_moves_no_other(dim: int) ->
         change = np.linalg.norm(counts_by_distance(Rows(moved), middle, steps) - found, axis=1)
         assert np.all(change <= shape.l2_sensitivity("replace_one"))
         assert np.all((change == 0.0) | (change == math.sqrt(2.0)))
+
+
+def test_places_of_another_shape_or_size_are_refused() -> None:
+    session: Any = SimpleNamespace(runs=2)
+    balls = InBalls(np.zeros((2, 3, 2)), np.zeros((2, 2)), np.ones(2))
+    for wrong, message in (
+        (replace(balls, centres=np.zeros((2, 3, 1))), "centres must have the shape"),
+        (replace(balls, middle=np.zeros((1, 2))), "middles and radii must have"),
+        (replace(balls, radius=np.ones(3)), r"and \(runs,\)"),
+        (replace(balls, radius=np.array([1.0, 0.0])), "finite radius above 0"),
+        (replace(balls, middle=np.full((2, 2), math.nan)), "finite middle"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            BallClusters(3, 2, 1.0, 1.0).checked(session, wrong)
+    with pytest.raises(ValueError, match="middles must have the shape"):
+        RowRadii(2, (1.0, 2.0)).checked(session, np.zeros((3, 2)))
