@@ -223,9 +223,9 @@ def m_step(
     vanishes with the noise: (1) counts shifted to sum to the number of rows; (2) sums and squares
     shifted to the average, over iterations, of their totals; (3) moments averaged over iterations
     where the noise is strong; (4) counts floored; (5) sums kept inside ``radius`` x counts;
-    (6) means drawn in by their noise, and the scatter freed of it; (7) shapes drawn towards the
-    frame's identity; (8) eigenvalues floored. Repairing is free: it reads
-    only released values.
+    (6) means drawn in by their noise, and the scatter freed of it; (7) shapes drawn towards a
+    common shape of all groups, which is itself drawn towards the frame's identity; (8) eigenvalues
+    floored. Repairing is free: it reads only released values.
     """
     noisy = defined(noisy)
     squares = as_matrices(noisy)
@@ -248,10 +248,11 @@ def m_step(
     relative = squares_sd[:, None] * math.sqrt(dim) / counts
     pull = squares_sd[:, None] * (2.0 + relative)
     extra = 0.0 if prior is None else prior.strength * prior.scatter
-    shapes = (scatter + (pull + extra)[..., None, None] * eye) / (
+    common = _common_shape(memory, means, counts, squares_sd, rows, noisy)
+    shapes = (scatter + pull[..., None, None] * common[:, None] + extra * eye) / (
         _with_prior(counts, prior, "shape", dim) + pull
     )[..., None, None]
-    floor = np.minimum(0.05, relative) + LEAST_VARIANCE
+    floor = np.minimum(HIGHEST_FLOOR, relative) + LEAST_VARIANCE
     weights = _with_prior(counts, prior, "weight")
     weights = weights / weights.sum(axis=-1, keepdims=True)
     return Mixture(weights, means, floored_eigenvalues(shapes, floor)), memory
@@ -290,6 +291,33 @@ def _remember(
     )
 
 
+def _common_shape(
+    memory: Memory,
+    means: Array,
+    counts: Array,
+    squares_sd: Array,
+    rows: Array | float,
+    noisy: NoisyMoments,
+) -> Array:
+    """Shape ``(B, d, d)`` towards which groups' shapes are drawn, in the frame.
+
+    It lies between the identity and the groups' mean covariance: what means ``(B, K, d)`` and
+    counts ``(B, K)`` leave of the squares of all rows, which every release measures anew. Groups of
+    unlike shapes are told apart where noise is weak, so there it is the identity.
+    """
+    components, dim = means.shape[1:]
+    number = np.broadcast_to(np.asarray(rows, dtype=float), squares_sd.shape)
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    between = np.swapaxes(means * shares[..., None], 1, 2) @ means
+    within = memory.total_squares / number[:, None, None] - between
+    level = squares_sd * np.sqrt(components * dim / 2 / memory.weight) / number
+    relative = squares_sd * components * math.sqrt(dim) / number
+    share = relative / (relative + COMMON_FROM) / (1.0 + level) ** 2  # 1 + 2 level + level^2
+    eye = np.eye(dim)
+    within = like_structure(within[:, None], noisy)[:, 0]
+    return np.asarray(eye + share[:, None, None] * (within - eye))
+
+
 def _ratio(before: Array, now: Array) -> Array:
     """How much more variance the earlier noise had, ``(B,)``; 1 where there is none now."""
     some = np.where(now > 0.0, now, 1.0)
@@ -302,8 +330,10 @@ def _blend(before: Array, now: Array, share: Array) -> Array:
     return np.asarray(before + weight * (now - before))
 
 
-# Relative noise in a component's squares at which a new release counts as much as the past.
-AVERAGE_FROM = 0.14
+# Relative noise in a component's squares at which a new release counts as much as the past, and at
+# which a common shape of the groups counts as much as that of all rows.
+AVERAGE_FROM, COMMON_FROM = 0.14, 0.3
+HIGHEST_FLOOR = 0.15  # of a group's eigenvalues, where that of all rows is 1
 
 
 def _floored(counts: Array, counts_sd: Array, rows: Array | float) -> Array:
