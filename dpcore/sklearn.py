@@ -86,10 +86,19 @@ class _Absent:
         raise AttributeError(f"{kind.__name__} has no {self.name}: {self.why}.")
 
 
+def _absent(why: str, count: int) -> list[_Absent]:
+    return [_Absent(why) for _ in range(count)]
+
+
 _EXACT = (
     "on the rows of the fit it would be exact, which is not private; use score(X) on public or "
     "simulated rows"
 )
+_STEPS = (
+    "the number of steps is public and fixed before the rows are read, since when to stop would "
+    "tell of them; fit_.settings holds it"
+)
+_COUNT = "the number of fitted rows may be private; fit_.guarantee says what is taken as public"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -112,6 +121,20 @@ class _Private(_Parameters):
     guarantee_: Guarantee
     ledger_: Ledger
     n_features_in_: int
+
+    aic, bic, inertia_, loglike_, lower_bound_, bound_ = _absent(_EXACT, 6)
+    n_iter_, n_batch_iter_, converged_ = _absent(_STEPS, 3)
+    n_samples_ = _Absent(_COUNT)
+    labels_ = _Absent(
+        "labels of the fitted rows would reveal something about them, so none are kept; predict(X) "
+        "or transform(X) speaks of the rows that you pass"
+    )
+    fit_predict: Any = _Absent("it puts no rows into groups; call fit(X) alone")
+    partial_fit = _Absent(
+        "each call would be one more release; fit(X) pays once for all rows, and with ledger= the "
+        "fits add up"
+    )
+    sample: Any = _Absent("it does not describe how rows are spread; draw them from a mixture")
 
     @classmethod
     def of_fit(cls, fit: Fit, schema: Schema) -> Self:
@@ -207,6 +230,11 @@ class _Private(_Parameters):
             what = ("X", problems[0], NO_NUMBER[2]) if problems else NO_NUMBER
             raise InputError(*what) from None
         return rows
+
+    def _drawn(self, n_samples: int, seed: int) -> Array:
+        """Synthetic rows inside the bounds ``(n_samples, d)``."""
+        count = whole("n_samples", n_samples)
+        return self.fit_.sample(count, seed, schema=self.fit_.schema).to_numpy(dtype=float)
 
     def _given(self, X: ArrayLike) -> Array:
         """Rows to speak of, as they are."""
@@ -338,8 +366,6 @@ class _Grouped(_Bounded):
 class _Mixture(DensityMixin, _Grouped):  # type: ignore[misc]
     """What all mixtures say of rows."""
 
-    aic, bic = _Absent(_EXACT), _Absent(_EXACT)
-
     def predict_proba(self, X: ArrayLike) -> Array:
         """How likely each row belongs to each component, ``(n, K)``."""
         return self._shares(self._given(X))
@@ -365,8 +391,7 @@ class _Mixture(DensityMixin, _Grouped):  # type: ignore[misc]
         check_is_fitted(self)
         rng = np.random.default_rng(self.random_state)
         seed = int(rng.integers(1 << 32))
-        drawn = self.fit_.sample(whole("n_samples", n_samples), seed, schema=self.fit_.schema)
-        rows = drawn.to_numpy(dtype=float)
+        rows = self._drawn(n_samples, seed)
         below = self._shares(rows).cumsum(axis=1)[:, :-1]
         return rows, (rng.random((len(rows), 1)) > below).sum(axis=1)
 
@@ -488,11 +513,9 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Grouped):  # 
     **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
     """
 
-    labels_ = _Absent(
-        "labels of the fitted rows would reveal something about them, so none are kept; "
-        "predict(X) gives labels for the rows that you pass"
+    sample = _Absent(
+        "nothing was released about how rows are spread around a centre; draw them from a mixture"
     )
-    inertia_ = _Absent(_EXACT)
 
     n_clusters: int = 3
     _: KW_ONLY
@@ -535,7 +558,19 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Grouped):  # 
         return -float(np.sum(self.transform(X).min(axis=1) ** 2))
 
 
-class _Factors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Bounded):  # type: ignore[misc]
+class _Axes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Bounded):  # type: ignore[misc]
+    """What describes rows by a few axes."""
+
+    def sample(self, n_samples: int = 1) -> Array:
+        """Synthetic rows ``(n_samples, d)`` inside the bounds; they cost nothing. The same ones
+        each time where ``random_state`` is set.
+        Raises InputError for an ``n_samples`` that is no whole number above 0."""
+        check_is_fitted(self)
+        rng = np.random.default_rng(self.random_state)
+        return self._drawn(n_samples, int(rng.integers(1 << 32)))
+
+
+class _Factors(_Axes):
     """What factors say of rows."""
 
     def _learned(self) -> Self:
@@ -623,7 +658,7 @@ class DPProbabilisticPCA(_Factors):
 
 
 @dataclass(eq=False, repr=False)
-class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Bounded):  # type: ignore[misc]
+class DPPCA(_Axes):
     """Private principal components: ``components_ (k, d)``, ``explained_variance_`` and
     ``explained_variance_ratio_ (k,)``, ``mean_``; also ``covariance_`` and ``correlation_ (d, d)``.
 
@@ -849,6 +884,8 @@ class DPLatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
     """
+
+    sample = _Absent("its rows are texts; fit_.sample(n) draws documents, without word order")
 
     n_components: int = 10
     _: KW_ONLY

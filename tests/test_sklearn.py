@@ -372,17 +372,41 @@ def test_what_scikit_learn_has_of_groups_is_there_or_says_why_not() -> None:
         mixture.sample(0)
     centres = DPKMeans(2, bounds=(-10, 10), random_state=0)
     np.testing.assert_array_equal(centres.fit_predict(seen), centres.predict(seen))
-    for model, name, remedy in (
-        (mixture, "bic", "use score"),
-        (mixture, "aic", "use score"),
-        (centres, "inertia_", "use score"),
-        (centres, "labels_", "predict"),
-    ):
-        assert not hasattr(model, name)
-        with pytest.raises(
-            AttributeError, match=rf"^{type(model).__name__} has no {name}: .*{remedy}"
-        ):
-            getattr(model, name)
+
+
+# What scikit-learn's estimators of the kind have, by name, and what each of ours says of it.
+LOOKED_FOR = {
+    "aic": "use score", "bic": "use score", "inertia_": "use score", "loglike_": "use score",
+    "lower_bound_": "use score", "bound_": "use score", "labels_": "rows that you pass",
+    "n_iter_": "fit_.settings", "converged_": "fit_.settings", "n_samples_": "may be private",
+    "fit_predict": "no rows into groups", "partial_fit": "ledger=", "sample": "draw",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("name", list(LOOKED_FOR))
+def test_what_users_of_scikit_learn_look_for_is_there_or_says_why_not(
+    model: Any, name: str
+) -> None:
+    """Each name is a method, or an AttributeError that says what to do; clones are as before."""
+    model, kind = clone(model), type(model).__name__
+    if hasattr(model, name):
+        assert callable(getattr(clone(model), name))
+        assert name in ("fit_predict", "sample")
+        return
+    with pytest.raises(AttributeError, match=rf"^{kind} has no {name}: .*{LOOKED_FOR[name]}"):
+        getattr(model, name)
+    setattr(model, name, 1)  # and whoever sets it finds it
+    assert getattr(model, name) == 1
+
+
+def test_axes_give_rows_inside_the_bounds() -> None:
+    """Factor analysis and principal components draw rows as mixtures do."""
+    seen = rows()
+    for model in (DPFactorAnalysis(1, bounds=(-10, 10), random_state=0), DPPCA(bounds=(-10, 10))):
+        drawn = model.fit(seen).sample(500)
+        assert drawn.shape == (500, seen.shape[1])
+        assert np.abs(drawn).max() <= 10.0
 
 
 def test_a_refusal_counts_no_rows() -> None:
