@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from app.compose_text import no_picture
 from app.composed import stored, stored_pictures
 from app.composing import Composition
 from app.result_store import ResultStore, common, in_background
@@ -94,10 +95,7 @@ def priced(composition: Composition, *, all_methods: bool = False) -> Priced:
         except NotCovered as error:
             picture, refusal = None, str(error)
     if composition.k in undrawn:
-        refusal = (
-            f"No picture at k = {composition.k:,}: the privacy losses are spread too widely for "
-            "one lattice; choose a smaller k or more noise."
-        )
+        refusal = no_picture(composition.k)
     rows = _rows(store, composition, tasks) if all_methods else ()
     pinned = {
         name: _prices(store, other, _target(other), tasks, (other.k,)).only(other.k)

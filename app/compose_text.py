@@ -13,6 +13,14 @@ from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show, show_bound, show_delta
 
 
+def no_picture(k: int) -> str:
+    """Why a list of releases, run ``k`` times, has no picture."""
+    return (
+        f"No picture at k = {k:,}: the privacy losses are spread too widely for one lattice; "
+        "choose a smaller k or more noise."
+    )
+
+
 def sentences(
     composition: Composition, prices: Prices, turn: Crossover
 ) -> dict[str, tuple[str, ...]]:
