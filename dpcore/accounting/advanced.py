@@ -36,7 +36,9 @@ class AdvancedAccountant(InPairs):
     slack_needed = True
 
     def total(self, events: Events, delta: Array) -> Array:
-        """The theorem; infinite where nothing of delta is left, 0 where nothing was released."""
+        """Epsilon of advanced composition at each delta, of the broadcast shape of noise and delta;
+        infinite where the releases' own deltas leave nothing, 0 where nothing was released.
+        """
         composed = pairs(events, delta)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             drift = np.tensordot(

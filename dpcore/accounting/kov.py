@@ -77,6 +77,9 @@ class OptimalAccountant(InPairs):
         return (real(lower) if boxes and live(events) else None), real(upper)
 
     def total(self, events: Events, delta: Array) -> Array:
+        """Upper end of the optimal epsilon of the events' pairs at each delta, of its shape.
+        Source: Kairouz, Oh, Viswanath 2015, Theorems 3.2 and 3.3.
+        """
         return _epsilons(events, delta).upper
 
     def delta(self, events: Events, epsilon: Real) -> Real:

@@ -123,7 +123,9 @@ class Total:
     upper: bool
 
     def delta(self, epsilon: Array) -> Array:
-        """delta at each epsilon; linear in e^epsilon between lattice points, hence exact there."""
+        """Delta at each epsilon, of its shape; linear in e^epsilon between lattice points, hence
+        exact there.
+        """
         place = np.clip(np.searchsorted(self.epsilons, epsilon, side="right"), 1, self._last)
         near, far = self.log_delta[place - 1], self.log_delta[place]
         share = _share(epsilon, self.epsilons[place - 1], self.epsilons[place])
@@ -139,7 +141,9 @@ class Total:
         return len(self.epsilons) - 1
 
     def epsilon(self, delta: float) -> float | None:
-        """Least epsilon >= 0 with ``delta``; None where it is below the window."""
+        """The least epsilon of 0 or more at which ``delta`` holds; infinite where no epsilon does,
+        ``None`` where it lies below the window.
+        """
         allowed = delta - self.infinite
         if allowed <= 0.0:
             return math.inf
@@ -193,7 +197,12 @@ class Composition:
         self.infinite = -math.expm1(lost)
 
     def epsilon(self, delta: float, tilt: float | None = None) -> float:
-        """Least epsilon >= 0 with ``delta``; ``tilt``: one that is known to suit."""
+        """The least epsilon of 0 or more at which ``delta`` holds for all releases together;
+        infinite where the probability of an infinite loss is delta or more.
+
+        tilt: of the exponential weights, where a suitable one is known; otherwise it is searched
+        for.
+        """
         allowed = delta - self.infinite
         if allowed <= 0.0:
             return math.inf
@@ -207,7 +216,9 @@ class Composition:
         return float(total.epsilons[0]) if self._upper else 0.0
 
     def delta(self, epsilon: float, tilt: float | None = None) -> float:
-        """delta at one epsilon; ``tilt``: one that is known to suit."""
+        """Delta of all releases together at one epsilon, between 0 and 1. tilt: as of
+        :meth:`epsilon`.
+        """
         tilt = self.tilt_for_epsilon(epsilon) if tilt is None else tilt
         return float(self.around(tilt).delta(np.asarray(epsilon)))
 
@@ -223,7 +234,9 @@ class Composition:
         return math.sqrt(self._moments(0.0).variance)
 
     def masses(self) -> tuple[Array, Array]:
-        """The finite losses of all releases together and their probabilities."""
+        """The finite losses of all releases together and their probabilities, both ``(n,)``; losses
+        increase. What is missing to 1 is the probability of an infinite loss.
+        """
         at = self._moments(0.0)
         density, start = self._placed(0.0, at)
         losses = np.asarray(start + self._step * np.arange(len(density)))

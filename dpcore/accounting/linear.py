@@ -30,6 +30,7 @@ class LinearAccountant(InPairs):
     counting = "linear composition"
 
     def total(self, events: Events, delta: Array) -> Array:
+        """The sum of the events' epsilons, of the broadcast shape of noise and delta."""
         composed = pairs(events, delta)
         return np.where(composed.slack >= -1e-12 * delta, composed.linear, np.inf)
 

@@ -78,7 +78,7 @@ class PldBounds:
         self.step, self.finest = _step(releases, self._reach, level)
 
     def epsilon(self, delta: float) -> tuple[float, float]:
-        """(lower, upper) end."""
+        """(lower, upper) end of epsilon at one delta; the upper one is a proved bound."""
         return self.epsilon_below(delta), self.epsilon_above(delta)
 
     def epsilons_above(self, delta: float) -> tuple[float, ...]:
@@ -94,7 +94,7 @@ class PldBounds:
         return max(0.0, max(c.epsilon(delta) - raised for c, raised in self.below()))
 
     def delta(self, epsilon: float) -> tuple[float, float]:
-        """(lower, upper) end."""
+        """(lower, upper) end of delta at one epsilon; the upper one is a proved bound."""
         lower = max(c.delta(epsilon + raised) for c, raised in self.below())
         return lower, self.delta_above(epsilon)
 

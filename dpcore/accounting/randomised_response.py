@@ -127,7 +127,7 @@ class Curve:
         self._log_delta = np.append(-math.inf, np.logaddexp.accumulate(gain))
 
     def delta(self, epsilon: Array) -> Array:
-        """delta at every epsilon."""
+        """Delta at every epsilon, of its shape."""
         place = np.searchsorted(-self._losses, -epsilon, side="right") - 1
         place = np.clip(place, 0, len(self._log_slope) - 1)
         drop = -np.expm1(np.minimum(epsilon - self._losses[place], 0.0))
@@ -135,7 +135,9 @@ class Curve:
         return np.asarray(np.minimum(delta, 1.0))
 
     def epsilon(self, delta: Array) -> Array:
-        """The least epsilon at every delta: the line in e^epsilon between two losses, inverted."""
+        """The least epsilon at every delta, of its shape: the line in e^epsilon between two losses,
+        inverted.
+        """
         with np.errstate(divide="ignore"):
             wanted = np.minimum(np.log(delta), self._log_delta[-1])
         place = np.searchsorted(self._log_delta, wanted, side="right") - 1

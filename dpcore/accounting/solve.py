@@ -40,7 +40,13 @@ _NARROW = 1e-10  # of log noise: a jump of the bound, which no noise meets close
 
 
 def noise_factor(accountant: Accountant, events: Events, epsilon: Real, delta: float) -> Real:
-    """Smallest factor on all noise with which ``accountant`` proves (epsilon, delta)."""
+    """Smallest factor on the noise of all events with which ``accountant`` proves (epsilon, delta).
+
+    epsilon: above 0, a number or an array; the answer has its shape. It is rounded up until the
+    accountant itself states at most epsilon for it, so the noise is never too small. Raises
+    NotCovered where the accountant cannot prove the budget for any noise, and InputError where
+    every amount of noise, or none, meets it.
+    """
     target = np.asarray(epsilon, dtype=float)
 
     def epsilon_at(factor: Array) -> Array:

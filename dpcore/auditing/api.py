@@ -69,7 +69,9 @@ def audit(
 
 
 def modes(name: str) -> tuple[str, ...]:
-    """The modes in which something can be attacked without a budget of one's own."""
+    """The modes (``proved``, ``paper``) in which a mechanism or model can be attacked by
+    :func:`audit`. Raises InputError for an unknown name.
+    """
     return _subject(name).modes
 
 
@@ -79,7 +81,9 @@ def audits() -> dict[str, str]:
 
 
 def budget(name: str, mode: str = "proved") -> Privacy:
-    """What is attacked unless somebody asks for something else."""
+    """The budget that :func:`audit` attacks by default. Raises InputError for an unknown name or
+    mode.
+    """
     return _subject(name).request(None, one_of("mode", mode, MODES))
 
 

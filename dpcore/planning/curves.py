@@ -56,18 +56,22 @@ class UtilityCurve:
     high: Array
 
     def at(self, rho: float) -> tuple[float, float, float]:
-        """Low, median and high share at a cost."""
+        """(low, median, high) share at one cost, each between 0 and 1. rho: in zCDP, 0 or more."""
         low, median, high = (
             float(np.interp(rho, self.rho, curve)) for curve in (self.low, self.median, self.high)
         )
         return min(low, median), median, max(high, median)
 
     def needed(self, share: float) -> float:
-        """The least cost at which the median reaches a share; infinite where none does."""
+        """The least cost, in rho of zCDP, at which the median reaches a share; infinite where none
+        does.
+        """
         return self._reaches(self.median, share)
 
     def needed_between(self, share: float) -> tuple[float, float]:
-        """The same of the high and of the low curve: the range over the worlds."""
+        """The least costs, in rho of zCDP, at which the high and the low curve reach a share: the
+        range over easy, medium and hard rows, infinite where a curve never does.
+        """
         middle = self.needed(share)
         best, worst = (self._reaches(curve, share) for curve in (self.high, self.low))
         return min(best, middle), max(worst, middle)
@@ -101,7 +105,9 @@ class UtilityCurve:
         return float((self.median[end] - self.median[start]) / (self.rho[end] - self.rho[start]))
 
     def with_rows(self, factor: float) -> UtilityCurve:
-        """The curve with so many times the rows."""
+        """The curve of a table with ``factor`` times the rows: the noise of a sum stays and its
+        size grows, so the same share costs rho / factor^2.
+        """
         return replace(self, rho=self.rho / factor**2)
 
 
@@ -164,7 +170,12 @@ def _kept_in(
 def kept_shares(
     table: PrivateTable, setting: Setting, epsilons: Sequence[float], draws: int
 ) -> Array:
-    """The share ``(S, D)`` of the exact gain that private fits keep on the rows of a table."""
+    """The share of the exact gain that private fits keep on the rows of a table: ``(S, D)``,
+    between 0 and 1, by epsilon and noise draw.
+
+    The gain is that of the exact fit over the model's simplest rival; where it is negligible the
+    share is 0. Reads exact rows, so it is for simulated tables and for the custodian.
+    """
     judge, reference = yardstick(setting.model), references(table, setting)
     alone = setting.components == judge.simplest
     base = reference.bounds_utility if alone else reference.single_utility
