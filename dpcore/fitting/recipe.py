@@ -95,12 +95,14 @@ class Printed:
 class Recipe:
     """How one model is fitted; what its declaration names.
 
-    options: the dataclass of its settings. opens: the source of its session, a kind of rows. clip:
+    options: the dataclass of its settings. in_own_units: makes the parameters in own units, from a
+    batch, the run and the public frame. opens: the source of its session, a kind of rows. clip:
     the usual share of the public radius. sampled: its steps may read secret samples of the rows
     (:mod:`dpcore.fitting.minibatch`), so what they cost depends on :meth:`sized`.
     """
 
     options: type[Settings]
+    in_own_units: Callable[..., Parameters]
     opens: Callable[..., Any] = FeatureRows
     clip: float = 1.0
     sampled: bool = False
@@ -136,7 +138,7 @@ class Recipe:
 
     def parameters(self, batch: Any, run: int, public: Any) -> Parameters:
         """One run of a batch in public unit coordinates, put in own units."""
-        raise NotImplementedError
+        return self.in_own_units(batch, run, public)
 
     def published(
         self, requests: Sequence[Privacy], settings: Any, delta_each: float | None

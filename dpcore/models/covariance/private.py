@@ -22,7 +22,6 @@ from dpcore.models.factor_analysis.private import EVENTS, release_in_ball
 from dpcore.models.shared.group_means import within
 from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event
-from dpcore.wall.data import PublicFrame
 from dpcore.wall.session import Session
 
 Array = NDArray[np.float64]
@@ -32,6 +31,7 @@ class CovarianceRecipe(Recipe):
     """One covariance matrix; see the module."""
 
     options = CovarianceSettings
+    in_own_units = CovarianceParameters.from_units
 
     def events(self, settings: CovarianceSettings) -> tuple[Event, ...]:
         return EVENTS
@@ -56,9 +56,6 @@ class CovarianceRecipe(Recipe):
         mean = within(fit.mean, public.is_ball, session.radius) if session.private else fit.mean
         fit = Covariances(mean, fit.covariance)
         return Runs(fit, (fit,))
-
-    def parameters(self, batch: Covariances, run: int, public: PublicFrame) -> CovarianceParameters:
-        return CovarianceParameters.from_units(batch, run, public)
 
 
 def demand_two_columns(columns: int) -> None:

@@ -97,9 +97,6 @@ class FamilyRecipe(Recipe):
             history.append(groups)
         return Runs(groups, tuple(history[1:] or history))
 
-    def parameters(self, batch: Groups, run: int, public: PublicFrame) -> Parameters:
-        return self.in_own_units(batch, run, public)
-
 
 def _multipliers(settings: FamilySettings) -> tuple[float, Array]:
     """Noise multipliers of the mean and of each step ``(iterations,)``; the squares of their

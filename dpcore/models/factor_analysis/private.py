@@ -28,7 +28,7 @@ from dpcore.models.shared.location import USUAL_NORM, located
 from dpcore.models.shared.second_moments import AllRows, Ball
 from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event, Gaussian, Privacy
-from dpcore.wall.data import Frame, PublicFrame
+from dpcore.wall.data import Frame
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import InFrame, MixtureMoments, NoisyMoments, SecondMoments
 
@@ -46,6 +46,7 @@ class FactorRecipe(Recipe):
     """Factor analysis, proved and as published; see the module."""
 
     options = FactorSettings
+    in_own_units = FactorParameters.from_units
 
     def events(self, settings: FactorSettings) -> tuple[Event, ...]:
         if settings.mode == "paper" or settings.ball == "limits":
@@ -106,9 +107,6 @@ class FactorRecipe(Recipe):
         else:
             factors = _fit_proved(session, settings, noise)
         return Runs(factors, (factors,))
-
-    def parameters(self, batch: Factors, run: int, public: PublicFrame) -> FactorParameters:
-        return FactorParameters.from_units(batch, run, public)
 
 
 @one_thread()

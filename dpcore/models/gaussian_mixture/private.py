@@ -29,7 +29,7 @@ from dpcore.models.shared.allocation import losses, solved_weights, step_shares
 from dpcore.models.shared.moments import one_gaussian
 from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event, Gaussian, Privacy
-from dpcore.wall.data import Frame, PublicFrame
+from dpcore.wall.data import Frame
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import InFrame, MixtureMoments, NoisyMoments
 
@@ -212,6 +212,7 @@ class MixtureRecipe(Recipe):
     """DP-EM's mixture of Gaussians (Park et al. 2017) and the proved one; see the module."""
 
     options = MixtureSettings
+    in_own_units = MixtureParameters.from_units
 
     def events(self, settings: MixtureSettings) -> tuple[Event, ...]:
         return proved_events(settings)
@@ -281,9 +282,6 @@ class MixtureRecipe(Recipe):
         if settings.mode == "paper":
             return fit_published(session, settings, published)
         return fit_proved(session, settings, noise)
-
-    def parameters(self, batch: Mixture, run: int, public: PublicFrame) -> MixtureParameters:
-        return MixtureParameters.from_units(batch, run, public)
 
 
 def _demand_gaussian(settings: MixtureSettings) -> None:

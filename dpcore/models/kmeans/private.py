@@ -32,7 +32,6 @@ from dpcore.models.shared.location import View, located
 from dpcore.models.shared.moments import TINY
 from dpcore.models.shared.reach import Reach
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
-from dpcore.wall.data import PublicFrame
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import (
     TREE_DIM,
@@ -56,6 +55,7 @@ class KMeansRecipe(Recipe):
     """Lloyd's algorithm, proved and as published; see the module."""
 
     options = KMeansSettings
+    in_own_units = KMeansParameters.from_units
 
     def events(self, settings: KMeansSettings) -> tuple[Event, ...]:
         if settings.algorithm == "proved":
@@ -134,9 +134,6 @@ class KMeansRecipe(Recipe):
         if published is not None:
             noise = np.asarray(published.noise_multiplier)
         return _fit_laplace(session, settings, noise, printed=published is not None)
-
-    def parameters(self, batch: Centres, run: int, public: PublicFrame) -> KMeansParameters:
-        return KMeansParameters.from_units(batch, run, public)
 
 
 def _fit_proved(session: Session[Any], settings: KMeansSettings, factor: Array) -> Runs[Centres]:

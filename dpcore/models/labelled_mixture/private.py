@@ -28,7 +28,7 @@ from dpcore.models.labelled_mixture import staged as labelled_staged
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
 from dpcore.models.labelled_mixture.parameters import ReleaseParameters
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
-from dpcore.wall.data import LabelledRows, PublicFrame
+from dpcore.wall.data import LabelledRows
 from dpcore.wall.session import Session
 
 Array = NDArray[np.float64]
@@ -44,6 +44,7 @@ class ReleaseRecipe(Recipe):
     """
 
     options = ReleaseSettings
+    in_own_units = ReleaseParameters.from_units
     opens = LabelledRows
 
     def events(self, settings: ReleaseSettings) -> tuple[Event, ...]:
@@ -102,11 +103,6 @@ class ReleaseRecipe(Recipe):
         else:
             fitted = _fit_proved(session, settings, noise)
         return Runs(fitted, (fitted,))
-
-    def parameters(
-        self, batch: LabelledMixture, run: int, public: PublicFrame
-    ) -> ReleaseParameters:
-        return ReleaseParameters.from_units(batch, run, public)
 
 
 def _fit_proved(

@@ -29,7 +29,7 @@ from dpcore.models.logistic_regression.objective import REASONS, fit_objective
 from dpcore.models.logistic_regression.objective import SOURCE as OBJECTIVE_SOURCE
 from dpcore.models.logistic_regression.parameters import LogisticParameters
 from dpcore.privacy import Event, Gaussian, Guarantee, Laplace, Privacy
-from dpcore.wall.data import LogisticRows, PublicFrame
+from dpcore.wall.data import LogisticRows
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import (
     CurvatureMoments,
@@ -52,6 +52,7 @@ class LogisticRecipe(Recipe):
     """Logistic regression, proved and as published; see the module."""
 
     options = LogisticSettings
+    in_own_units = LogisticParameters.from_units
     opens = LogisticRows
     sampled = True
 
@@ -141,9 +142,6 @@ class LogisticRecipe(Recipe):
         units = _to_units(session)
         history = tuple(step.mapped(units) for step in steps)
         return Runs(history[-1], history)
-
-    def parameters(self, batch: Coefficients, run: int, public: PublicFrame) -> LogisticParameters:
-        return LogisticParameters.from_units(batch, run, public)
 
 
 def _usual(mode: str) -> str:

@@ -22,7 +22,6 @@ from dpcore.models.probabilistic_pca import PCASettings
 from dpcore.models.probabilistic_pca.mathematics import fitted
 from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event
-from dpcore.wall.data import PublicFrame
 from dpcore.wall.session import Session
 
 Array = NDArray[np.float64]
@@ -32,6 +31,7 @@ class PCARecipe(Recipe):
     """Probabilistic PCA with as many factors as the release supports; see the module."""
 
     options = PCASettings
+    in_own_units = FactorParameters.from_units
 
     def events(self, settings: PCASettings) -> tuple[Event, ...]:
         return EVENTS
@@ -52,9 +52,6 @@ class PCARecipe(Recipe):
         fit = fitted(released, most)
         fit = fit if ball is None else fit.back(ball)
         return Runs(fit, (fit,))
-
-    def parameters(self, batch: Factors, run: int, public: PublicFrame) -> FactorParameters:
-        return FactorParameters.from_units(batch, run, public)
 
 
 def most_factors(wanted: int, columns: int) -> int:

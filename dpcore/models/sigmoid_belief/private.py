@@ -24,7 +24,7 @@ from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Network, Posterior, Sums
 from dpcore.models.sigmoid_belief.parameters import BeliefParameters
 from dpcore.privacy import Event, Guarantee, Privacy
-from dpcore.wall.data import BinaryRows, PublicFrame
+from dpcore.wall.data import BinaryRows
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import BeliefMoments
 from dpcore.wall.subsample import Minibatches
@@ -42,6 +42,7 @@ class BeliefRecipe(Recipe):
     """A sigmoid belief network, proved and as published; see the module."""
 
     options = BeliefSettings
+    in_own_units = BeliefParameters.from_units
     clip = 0.3
     sampled = True
 
@@ -136,9 +137,6 @@ class BeliefRecipe(Recipe):
             ]
             history.append(belief.network(posteriors))
         return Runs(history[-1], tuple(history))
-
-    def parameters(self, batch: Network, run: int, public: PublicFrame) -> BeliefParameters:
-        return BeliefParameters.from_units(batch, run, public)
 
 
 def first_weights(hidden: int, visible: int, seed: int) -> Array:

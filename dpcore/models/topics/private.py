@@ -52,6 +52,7 @@ class TopicRecipe(Recipe):
     """Latent Dirichlet allocation, proved and as published; see the module."""
 
     options = TopicSettings
+    in_own_units = TopicParameters.from_batch
     clip = CLIP
     sampled = True
 
@@ -185,9 +186,6 @@ class TopicRecipe(Recipe):
                 history = [final]
         steps = Later(tuple(history))
         return Runs(steps[-1], steps)
-
-    def parameters(self, batch: Topics, run: int, public: Any) -> TopicParameters:
-        return TopicParameters.from_batch(batch, run, public)
 
 
 def _looked(
