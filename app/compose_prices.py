@@ -147,7 +147,7 @@ def _prices(
     counts: those at which slow answers are wanted [all of the slider].
     """
     events, delta = composition.events, composition.delta
-    slow = _slow(composition, target)
+    slow = slow_of(composition, target)
     slots = {way.slot for way in ways(events, composition.methods)}
     key = ("prices", composition.without_k(), target)
 
@@ -158,8 +158,7 @@ def _prices(
 
     prices: Prices = store.answers.get(key, closed).at(composition.k)
     results = _results_of(store, key)
-    if target is None:
-        results |= stored(composition)
+    results |= stored(composition, target)
     missing = set()
     wanted = counts or (composition.k, *(COUNTS if target is None else COARSE))
     for count in dict.fromkeys(wanted):
@@ -189,7 +188,7 @@ def _distance(count: int, current: int) -> float:
     return 0.0 if count == current else 2.0 + abs(float(np.log(count / current)))
 
 
-def _slow(composition: Composition, target: float | None) -> frozenset[str]:
+def slow_of(composition: Composition, target: float | None) -> frozenset[str]:
     """Slots to be worked out in the background: solving for noise asks a method many times."""
     events, methods = composition.events, composition.methods
     sampled = any(event.sampling != "none" for event in events)

@@ -49,21 +49,25 @@ def question(composition: Composition) -> str:
     )
 
 
-def stored(composition: Composition) -> dict[Hashable, StoredPrice]:
-    """The kept prices of a list by count and slot; none where other methods are compared."""
-    return {} if composition.methods else _records().get(question(composition), {})
+def stored(composition: Composition, target: float | None = None) -> dict[Hashable, StoredPrice]:
+    """The kept prices of a list by count and slot, or with a target epsilon the noise for it; none
+    where other methods are compared."""
+    if composition.methods:
+        return {}
+    return _records().get((question(composition), target), {})
 
 
 @cache
-def _records() -> dict[str, dict[Hashable, StoredPrice]]:
+def _records() -> dict[tuple[str, float | None], dict[Hashable, StoredPrice]]:
     records = map(json.loads, FILE.read_text(encoding="utf-8").splitlines())
     return {
-        record["question"]: {
+        (record["question"], target): {
             (count, slot): StoredPrice({slot: [value]}, {slot: [low]})
-            for slot, ends in record["prices"].items()
+            for slot, ends in record[part].items()
             for count, low, value in ends
         }
         for record in records
+        for part, target in (("prices", None), ("noises", Composition.epsilon))
     }
 
 

@@ -47,6 +47,7 @@ from dpcore.evaluation.composition import (
     Attack,
     Crossover,
     Loss,
+    Prices,
     Profile,
     agreements,
     all_methods,
@@ -767,7 +768,15 @@ def test_every_slow_preset_opens_with_kept_prices() -> None:
         assert wanted <= set(stored(asked))
         other = replace(asked, lines=(replace(asked.lines[0], noise=3.0), *asked.lines[1:]))
         assert not stored(other)
+        slots = compose_prices.slow_of(asked, asked.epsilon)
+        wanted = {(count, slot) for count in (*compose_prices.COARSE, asked.k) for slot in slots}
+        assert asked.methods or wanted <= set(stored(asked, asked.epsilon))
+        assert not stored(other, asked.epsilon)
+        assert not stored(asked, 2.0)
     assert not compose_prices.priced(opening("abadi")).prices.waiting
+    sought = compose_prices.priced(replace(opening("abadi"), show="noise")).picture
+    assert isinstance(sought, Prices)
+    assert not sought.waiting
 
 
 @pytest.mark.merge
@@ -779,6 +788,10 @@ def test_a_kept_price_is_what_is_worked_out_anew(name: str) -> None:
         kept = stored(asked)[asked.k, slot]
         assert kept.values[slot][0] == pytest.approx(value, rel=1e-9)
         assert kept.lowers[slot][0] == pytest.approx(low, rel=1e-9, nan_ok=True)
+    for slot in compose_prices.slow_of(asked, asked.epsilon):
+        _, _, noise = ends(name, slot, asked.k, asked.epsilon)
+        kept = stored(asked, asked.epsilon)[asked.k, slot]
+        assert kept.values[slot][0] == pytest.approx(noise, rel=1e-9)
 
 
 @pytest.mark.parametrize("show", PARTS)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from app.compose_prices import COARSE, slow_of
 from app.composed import FILE, PARTS, PICTURES, member, packed, question
 from app.composing import PRESETS, opening
 from dpcore.errors import NotCovered
@@ -32,10 +33,10 @@ def kept_presets() -> tuple[str, ...]:
     )
 
 
-def ends(name: str, slot: str, count: int) -> list[float]:
-    """A price: count, its lower end, the price."""
-    question_at = opening(name)
-    prices = price_list(question_at.events, question_at.delta, (count,), only={slot})
+def ends(name: str, slot: str, count: int, target: float | None = None) -> list[float]:
+    """A price, or the noise for a target epsilon: count, its lower end, itself."""
+    kept = opening(name)
+    prices = price_list(kept.events, kept.delta, (count,), epsilon=target, only={slot})
     return [count, float(prices.lowers[slot][0]), float(prices.values[slot][0])]
 
 
@@ -45,7 +46,13 @@ def record_of(name: str) -> dict[str, Any]:
     counts = sorted({*COUNTS, scenario.k})
     slots = sorted(slow_slots(scenario.events))
     prices = {slot: [ends(name, slot, count) for count in counts] for slot in slots}
-    return {"preset": name, "question": question(scenario), "prices": prices}
+    target, coarse = scenario.epsilon, sorted({*COARSE, scenario.k})
+    noises = {
+        slot: [ends(name, slot, count, target) for count in coarse]
+        for slot in sorted(slow_of(scenario, target))
+    }
+    named = {"preset": name, "question": question(scenario)}
+    return named | {"prices": prices, "noises": noises}
 
 
 def arrays_of(name: str) -> dict[str, Any]:
