@@ -35,8 +35,8 @@ def kept_presets() -> tuple[str, ...]:
 
 def ends(name: str, slot: str, count: int, target: float | None = None) -> list[float]:
     """A price, or the noise for a target epsilon: count, its lower end, itself."""
-    kept = opening(name)
-    prices = price_list(kept.events, kept.delta, (count,), epsilon=target, only={slot})
+    preset = opening(name)
+    prices = price_list(preset.events, preset.delta, (count,), epsilon=target, only={slot})
     return [count, float(prices.lowers[slot][0]), float(prices.values[slot][0])]
 
 
