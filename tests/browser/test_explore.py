@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import wording
 from studio.latency import BOX, THUMB, release
-from studio.stage import grasp, wait_until_complete, wait_until_idle
+from studio.stage import grasp, serve, wait_until_complete, wait_until_idle
 from support import keeps_up
 
 BOLD = '[data-panel="private"] .dpl-bold .dpl-ellipse[data-level="2"]'
@@ -842,3 +842,22 @@ def test_the_attack_on_the_person_taken_out_is_counted(explore: Any) -> None:
     page.get_by_role("button", name="Remove one person").click()
     page.wait_for_selector("[data-live=played]")
     assert "of 100 guesses" in text(page, "[data-live=played]")
+
+
+HEIGHT = "Math.round(document.querySelector('.dpl').getBoundingClientRect().top)"
+
+
+def test_a_cold_start_draws_a_stored_picture_and_then_the_page_at_the_same_height(
+    page: Any,
+) -> None:
+    with serve() as url:  # where nobody has been
+        page.goto(url, wait_until="commit")
+        early = f"document.querySelector('.dp-soon') && document.querySelector('{BOLD}')"
+        page.wait_for_function(early, timeout=60_000)
+        height, drawn = page.evaluate(HEIGHT), paths(page, BOLD)
+        wait_until_complete(page)
+        assert page.locator(".dp-soon").count() == 0
+        assert page.locator(".dpl").count() == 1
+        assert paths(page, BOLD) == drawn
+        assert abs(page.evaluate(HEIGHT) - height) <= 2
+        healthy(page)
