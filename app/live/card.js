@@ -172,7 +172,8 @@ export class Card {
   /** Width of the longest of some texts as they are drawn. @param {string[]} texts */
   widest(texts) {
     const pen = penOf(this.canvas);
-    pen.font = `${this.presented ? 15 : 13}px ${getComputedStyle(this.live.root).fontFamily}`;
+    const large = this.root.closest("[data-here]") !== null; // the card, or what it is a part of
+    pen.font = `${large ? 15 : 13}px ${getComputedStyle(this.live.root).fontFamily}`;
     return Math.max(0, ...texts.map((text) => pen.measureText(text).width));
   }
 

@@ -56,9 +56,10 @@ export function gridOf(card, view) {
     line(p, p, y0, y1);
     const text = tickText(x, value);
     const half = card.widest([text]) / 2;
-    if (p - half < taken) continue;
-    write(text, p, y1 + 17, "middle");
-    taken = p + half + 3;
+    const middle = Math.min(p, width - half - 1); // the last one stays on the card
+    if (middle - half < taken) continue;
+    write(text, middle, y1 + 17, "middle");
+    taken = middle + half + 3;
   }
   // A title longer than its axis stays on the card, smaller where that is low or narrow.
   const across = titleAt(card.widest([x.label]), (x0 + x1) / 2, width);
