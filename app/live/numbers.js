@@ -5,7 +5,7 @@
 // becomes 15. A box that a comma is typed into becomes a box of text until it is left, and gets
 // the point.
 
-import { pasted, typed } from "./decimal_comma.js";
+import { pasted, regrouped, typed } from "./decimal_comma.js";
 
 const OPENED = "decimals"; // marks a box of numbers that is one of text for now
 
@@ -42,9 +42,10 @@ function enter(box, text, everything) {
 function keydown(event) {
   const box = boxOf(event);
   if (!box || event.ctrlKey || event.metaKey || event.altKey) return;
-  const text = typed(event.key, box.value, isOpened(box));
+  const whole = regrouped(event.key, box.value);
+  const text = whole ?? typed(event.key, box.value, isOpened(box));
   if (text !== null) event.preventDefault();
-  if (text) enter(box, text, false);
+  if (text) enter(box, text, whole !== null);
 }
 
 /** @param {ClipboardEvent} event */

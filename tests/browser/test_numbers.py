@@ -32,6 +32,8 @@ def test_every_box_takes_a_decimal_comma(
             ("1,5", "1.5"),
             ("2,5e-1", "2.5e-1"),
             ("1,2,3", "1.23"),
+            ("1.234,5", "1234.5"),  # a second mark shows that the first one parted thousands
+            ("1,234.5", "1234.5"),
         ):
             box.focus()
             page.keyboard.press("ControlOrMeta+A")
@@ -40,6 +42,26 @@ def test_every_box_takes_a_decimal_comma(
         page.keyboard.press("Tab")
         wait_until_idle(page)
         assert box.get_attribute("type") == "number"
+
+
+def test_a_german_browser_takes_a_comma_and_a_point(
+    browser: Any, server: Callable[..., str]
+) -> None:
+    context = browser.new_context(locale="de-DE")
+    page = context.new_page()
+    page.goto(f"{server(None)}/?{SMALL}")
+    box = page.locator(".st-key-epsilon_exact input")
+    box.wait_for(timeout=30_000)
+    wait_until_idle(page)
+    assert page.evaluate("navigator.language") == "de-DE"
+    for typed, meant in (("0,5", "0.5"), ("1.5", "1.5"), ("2,5", "2.5")):
+        box.focus()
+        page.keyboard.press("ControlOrMeta+A")
+        page.keyboard.type(typed)
+        page.keyboard.press("Enter")
+        page.wait_for_url(re.compile(rf"epsilon={re.escape(meant)}"))
+        assert box.input_value() == meant
+    context.close()
 
 
 def test_what_is_typed_with_a_comma_is_the_budget_that_is_fitted(

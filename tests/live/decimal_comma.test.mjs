@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { pasted, typed } from "../../app/live/decimal_comma.js";
+import { pasted, regrouped, typed } from "../../app/live/decimal_comma.js";
 
 /** What stands in a box after some keys, where the browser itself enters digits. */
 function written(keys) {
@@ -19,6 +19,14 @@ function written(keys) {
 test("a typed comma is a point, once", () => {
   assert.deepEqual(["0,5", "1,5", "2,5e-1", "1,2,3", "0.5", "1.2,3"].map(written),
     ["0.5", "1.5", "2.5e-1", "1.23", "0.5", "1.23"]);
+});
+
+test("a second mark shows that the first one parted thousands", () => {
+  assert.equal(regrouped(",", "1.234"), "1234.");
+  assert.equal(regrouped(".", "-12.345"), "-12345.");
+  for (const value of ["", "0.123", "1.23", "1.2345", "1234.567"])
+    assert.equal(regrouped(",", value), null, value);
+  assert.equal(regrouped("5", "1.234"), null);
 });
 
 test("a box that was opened for a comma takes no letters but those of numbers", () => {
