@@ -261,7 +261,7 @@ def test_moments_accountant_names_the_smallest_epsilon_it_reaches() -> None:
 def test_shares_of_delta_that_do_not_fit_are_refused_with_one_that_does() -> None:
     events = [Event(Gaussian(3.0), count=30, delta_each=1e-6)]
     for name in ("linear", "advanced"):
-        with pytest.raises(InputError, match=r"delta_each: .*0\.00000033") as refusal:
+        with pytest.raises(InputError, match=r"delta_each: .*3\.33e-7") as refusal:
             epsilon(name, events)
         fits = float(refusal.value.remedy.split()[-1])
         assert np.isfinite(epsilon(name, [replace(events[0], delta_each=fits)]))
