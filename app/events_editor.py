@@ -34,7 +34,7 @@ def editor(composition: Composition) -> None:
         left, right = st.columns(2)
         with left:
             about = "The probability with which the bound ε may fail, over all releases."
-            box(composition, "delta", "δ in total", 1e-5, about, "%.2g", key="ask_{}")
+            box(composition, "delta", "δ in total", 1e-5, about, "%e", key="ask_{}")
         with right:
             pick(
                 "ask_adjacency",

@@ -36,7 +36,7 @@ def more_settings(scenario: Scenario, data: Data) -> None:
         if scenario.data == GENERATED:
             _made(scenario)
         _seen(scenario, data)
-        box(scenario, "delta", "δ", 1e-5, HELP["delta"], "%.2g")
+        box(scenario, "delta", "δ", 1e-5, HELP["delta"], "%e")
         if kind.most > LISTED:
             box(scenario, "components", f"Number of {kind.parts}", 1, None, "%d")
         if kind.clips_rows:

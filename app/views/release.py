@@ -111,7 +111,7 @@ def budget(scenario: Scenario) -> None:
     epsilon = left.number_input(
         "ε of this release", 0.01, 100.0, scenario.epsilon, 0.1, format="%.3g"
     )
-    delta = right.number_input("δ of this release", 1e-12, 0.5, scenario.delta, 1e-6, format="%.2g")
+    delta = right.number_input("δ of this release", 1e-12, 0.5, scenario.delta, 1e-6, format="%e")
     if (epsilon, delta) != (scenario.epsilon, scenario.delta):
         change(epsilon=float(epsilon), delta=float(delta))
         st.rerun()
@@ -226,7 +226,7 @@ def start(path: Path, unit: str, adjacency: str, rows: int, thing: str) -> None:
     left, right = st.columns(2)
     epsilon = left.number_input("Total ε, for all releases ever", 0.01, 100.0, 2.0, 0.5)
     usual = left_on_explore().delta
-    delta = right.number_input("Total δ, for all releases ever", 1e-12, 0.1, usual, format="%.2g")
+    delta = right.number_input("Total δ, for all releases ever", 1e-12, 0.1, usual, format="%e")
     chosen = st.selectbox(
         "Neighbouring datasets",
         ADJACENCIES,

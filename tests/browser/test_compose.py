@@ -246,7 +246,7 @@ def test_a_drawer_opened_late_shows_what_is_asked_and_changes_nothing(composed: 
     wait_until_idle(page)
     page.get_by_role("button", name="What is released").click()
     body = page.get_by_test_id("stPopoverBody")
-    assert body.get_by_test_id("stNumberInputField").input_value() == "0.00001"
+    assert body.get_by_test_id("stNumberInputField").input_value() == "1e-5"
     assert body.get_by_role("combobox").input_value() == "adding or removing one person's row"
     page.keyboard.press("Escape")
     page.locator(BOX).fill("61")
