@@ -900,3 +900,20 @@ def test_synthetic_rows_lie_inside_the_limits() -> None:
     assert (rows["stay"] == 0).mean() == 0.0  # drawn inside, not moved to the limit
     far = dp.Schema.from_bounds({"stay": (1e6, 2e6), "age": (0, 110)})
     assert fit.sample(5, schema=far)["stay"].tolist() == [1e6] * 5
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["gmm", "kmeans", "fa", "ppca", "covariance", "poisson", "mean", "symmetric-mixture"],
+)
+def test_synthetic_rows_of_every_model_of_numbers_lie_inside_the_limits(model: str) -> None:
+    """Strong noise moves means and spreads; no row leaves the limits for it."""
+    limits = {f"x{i}": (0.0, float(high)) for i, high in enumerate((30, 110, 9, 1, 5, 200))}
+    schema, rng = dp.Schema.from_bounds(limits), np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.uniform(low, high, 60) for name, (low, high) in limits.items()})
+    privacy = dp.Privacy(epsilon=0.5, delta=1e-5)
+    fit = dp.fit(model, dp.load(frame, schema=schema), privacy=privacy, seed=0)
+    rows = fit.sample(300, schema=schema)
+    assert len(rows) == 300
+    for name, (low, high) in limits.items():
+        assert rows[name].between(low, high).all(), name
