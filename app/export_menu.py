@@ -118,7 +118,7 @@ def _synthetic_rows(scenario: Scenario, data: Data) -> bytes:
     """Rows drawn from the fit, inside the limits; documents have none."""
     schema = data.schema if isinstance(data.schema, Schema) else None
     fit = compute.one_fit(scenario, data)
-    rows = fit.sample(1000, seed=0, schema=schema)
+    rows = fit.sample(1000, seed=0)
     return as_csv(rows if schema is None else with_dates(rows, schema)).encode()
 
 

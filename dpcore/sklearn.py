@@ -234,7 +234,7 @@ class _Private(_Parameters):
     def _drawn(self, n_samples: int, seed: int) -> Array:
         """Synthetic rows inside the bounds ``(n_samples, d)``."""
         count = whole("n_samples", n_samples)
-        return self.fit_.sample(count, seed, schema=self.fit_.schema).to_numpy(dtype=float)
+        return self.fit_.sample(count, seed).to_numpy(dtype=float)
 
     def _given(self, X: ArrayLike) -> Array:
         """Rows to speak of, as they are."""

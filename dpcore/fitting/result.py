@@ -52,11 +52,15 @@ class Fit:
     def sample(self, count: int, seed: int = 0, schema: Schema | None = None) -> pd.DataFrame:
         """Synthetic rows from the fitted model; free, because it reads only what was released.
 
-        schema: rows are drawn inside its public limits (anywhere), as real ones would be.
+        schema: rows are drawn inside its public limits, as real ones would be; by default those of
+        the fit's own schema.
         """
         count = whole("count", count, least=0)
         draw = partial(self.parameters.sample, rng=np.random.default_rng(seed))
-        rows: pd.DataFrame = draw(count) if schema is None else _drawn_inside(draw, count, schema)
+        limits = schema or self.schema
+        if isinstance(limits, Schema):  # documents have a vocabulary, and no limits
+            return _drawn_inside(draw, count, limits)
+        rows: pd.DataFrame = draw(count)
         return rows
 
     def intervals(
