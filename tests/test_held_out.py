@@ -27,6 +27,7 @@ OPENINGS = {
     "gmm": "three_groups",
     "kmeans": "places",
     "fa": "digits",
+    "ppca": "digits",
     "gmm-release": "five_parties",
     "logistic": "who_comes_back",
     "bernoulli": "households",

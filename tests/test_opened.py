@@ -411,7 +411,7 @@ def test_a_number_that_was_edited_is_refused(name: str) -> None:
                 dp.open_release(path)
         rewritten(folder, lambda record: None, hashed=True)
         with pytest.raises(ReplayError, match=r"^report\.html does not agree with the dossier"):
-            dp.open_release(made("gmm").folder)
+            dp.open_release(folder)
 
 
 def test_a_folder_that_is_not_whole_is_refused(copied: Path) -> None:
