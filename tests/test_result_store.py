@@ -198,6 +198,7 @@ def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
         work()
 
     monkeypatch.setattr(compute, "AT_ONCE", 0)
+    monkeypatch.setattr(compute, "kept_study", lambda *_: None)  # all is worked out
     monkeypatch.setattr(compute, "budget_grid", left_after_three)
     monkeypatch.setattr(compute, "in_background", at_once)
     judge = type(yardstick(scenario.model))
@@ -253,6 +254,7 @@ def test_a_hand_meets_the_nearest_fit_under_its_own_label_and_then_the_one_it_is
         return scene_of(SMALL, data, found, len(found.grid.stops)).panels[1]
 
     monkeypatch.setattr(compute, "AT_ONCE", 0)
+    monkeypatch.setattr(compute, "kept_study", lambda *_: None)  # all is worked out
     monkeypatch.setattr(compute, "DRAWS", 2)
     monkeypatch.setattr(compute, "in_background", keep)
     first = compute.study(SMALL, data, store)
@@ -307,6 +309,7 @@ def test_curves_that_are_shown_together_are_of_the_same_draws(
             work()
 
     monkeypatch.setattr(compute, "AT_ONCE", 0)
+    monkeypatch.setattr(compute, "kept_study", lambda *_: None)  # all is worked out
     monkeypatch.setattr(compute, "curves", looked_at(curves))
     monkeypatch.setattr(compute, "in_background", one_job)
     look()

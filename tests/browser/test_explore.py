@@ -446,7 +446,7 @@ def test_settings_opened_late_show_what_is_asked_and_change_nothing(explore: Any
         fields.nth(i).get_attribute("aria-label"): fields.nth(i).input_value()
         for i in range(fields.count())
     }
-    assert (shown["δ"], shown["Noise seed"]) == ("0.001", "8")
+    assert (shown["δ"], shown["Noise seed"]) == ("1e-3", "8")
     assert float(shown["Clipping, as a share of the limits"]) == 1.0
     page.get_by_role("button", name="More settings").click()
     page.get_by_role("button", name="New noise").click()

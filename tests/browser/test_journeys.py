@@ -62,7 +62,8 @@ def test_a_newcomer_comes_from_the_readme_to_a_changed_slider(walk: Walk) -> Non
     assert f"epsilon = {little.epsilon}," in str(little.promise)
     assert float(much.epsilon) > 5
     assert much.fits != little.fits
-    assert {one.top for one in (at_once, first, little, much)} == {held.top}, "the pictures moved"
+    tops = {round(one.top) for one in (at_once, first, held, little, much)}
+    assert len(tops) == 1, "the pictures moved"
     assert walk.clicks == 2, "two drags make the point"
 
 
@@ -91,7 +92,7 @@ def test_a_student_walks_the_path(walk: Walk, server: Any) -> None:
 
 def test_a_student_walks_one_lesson(walk: Walk, server: Any) -> None:
     answer = student(walk, server(None))
-    assert "You said 5." in answer
+    assert "You said 4." in answer
     assert re.search(r"\b([0-9]|1[0-3]) of 13\.", answer)
 
 
@@ -226,10 +227,10 @@ def test_a_lesson_without_a_mouse(opened: Keyboard) -> None:
     wait_until_idle(page)
     keys.reach("Your guess")
     keys.press("ArrowLeft", 2)
-    page.wait_for_function("document.activeElement.ariaValueText === '5'")
+    page.wait_for_function("document.activeElement.ariaValueText === '4'")
     keys.reach(wording.MY_GUESS)
     keys.press("Enter")
-    page.get_by_text("You said 5").wait_for()
+    page.get_by_text("You said 4").wait_for()
     wait_until_idle(page)
     while not page.evaluate("document.activeElement.dataset.testid === 'stPageLink-NavLink'"):
         keys.press("Tab")

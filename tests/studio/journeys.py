@@ -242,7 +242,7 @@ def newcomer(walk: Walk) -> list[View]:
 
 
 QUESTION = (("Data", "Iris"), ("Model", "k-means, 3 centres"), ("Method", "DPLloyd"))
-COVERED = (wording.COVERED_SENTENCE, "the promise")
+COVERED = (wording.COVERED_SENTENCE, "the guarantee")
 
 
 def lecturer(walk: Walk, url: str) -> list[View]:
@@ -319,7 +319,7 @@ def student(walk: Walk, url: str) -> str:
     walk.rest()
     walk.keep("guess")
     walk.click(card.get_by_role("button", name=wording.MY_GUESS))
-    card.get_by_text("You said 5").wait_for()
+    card.get_by_text("You said 4").wait_for()
     walk.rest()
     walk.keep("answer")
     answer = str(card.inner_text())
@@ -330,7 +330,7 @@ def student(walk: Walk, url: str) -> str:
     walk.drawn()
     walk.keep("dragged")
     walk.click(page.get_by_role("link", name="Learn", exact=True))
-    card.get_by_text("You said 5").wait_for()
+    card.get_by_text("You said 4").wait_for()
     walk.rest()
     walk.keep("back-again")
     return answer
