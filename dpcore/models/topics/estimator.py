@@ -1,7 +1,6 @@
 """Released topics in use: shares of topics in other texts, without the documents.
 
-No private estimator of topics is offered: scikit-learn's pipelines turn texts into counts before
-one would see them, and those of a list that is read off the texts are no longer private.
+The private estimator is :class:`dpcore.sklearn.DPLatentDirichletAllocation`.
 """
 
 from __future__ import annotations
