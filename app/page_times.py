@@ -2,8 +2,8 @@
 
 The page's script runs in this process, without a browser. A thread looks every few milliseconds
 where the others are; the time since its last look belongs to the room of the innermost frame of
-this package or of Streamlit, so that what a library does counts for the room that called it. What
-the page needs is imported where it is used: to be seen, too.
+this package or of Streamlit, so a library's time counts for the room that called it. What the page
+needs is imported inside functions here, so that its imports are measured too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 LOOK = 0.002  # seconds between two looks
-TURNS = 5  # of an action, of which the median counts
+TURNS = 5  # repetitions of an action; the median one is reported
 PATIENCE = 600.0  # seconds
 HERE = str(Path(__file__).parent)
 PACKAGE = str(Path(getattr(find_spec("dpcore"), "origin", "")).parent)

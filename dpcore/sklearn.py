@@ -86,19 +86,15 @@ class _Absent:
         raise AttributeError(f"{kind.__name__} has no {self.name}: {self.why}.")
 
 
-def _absent(why: str, count: int) -> list[_Absent]:
-    return [_Absent(why) for _ in range(count)]
-
-
 _EXACT = (
     "on the rows of the fit it would be exact, which is not private; use score(X) on public or "
     "simulated rows"
 )
 _STEPS = (
-    "the number of steps is public and fixed before the rows are read, since when to stop would "
-    "tell of them; fit_.settings holds it"
+    "the number of steps is public and fixed before the rows are read, since a stopping rule would "
+    "reveal something about them; it is in fit_.settings"
 )
-_COUNT = "the number of fitted rows may be private; fit_.guarantee says what is taken as public"
+_COUNT = "the number of fitted rows may be private; fit_.guarantee states what counts as public"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -122,19 +118,21 @@ class _Private(_Parameters):
     ledger_: Ledger
     n_features_in_: int
 
-    aic, bic, inertia_, loglike_, lower_bound_, bound_ = _absent(_EXACT, 6)
-    n_iter_, n_batch_iter_, converged_ = _absent(_STEPS, 3)
+    aic, bic, inertia_, loglike_, lower_bound_, bound_ = (_Absent(_EXACT) for _ in range(6))
+    n_iter_, n_batch_iter_, converged_ = (_Absent(_STEPS) for _ in range(3))
     n_samples_ = _Absent(_COUNT)
     labels_ = _Absent(
-        "labels of the fitted rows would reveal something about them, so none are kept; predict(X) "
-        "or transform(X) speaks of the rows that you pass"
+        "labels of the fitted rows would reveal something about them, so none are kept; pass "
+        "rows to predict(X) or transform(X)"
     )
     fit_predict: Any = _Absent("it puts no rows into groups; call fit(X) alone")
     partial_fit = _Absent(
         "each call would be one more release; fit(X) pays once for all rows, and with ledger= the "
         "fits add up"
     )
-    sample: Any = _Absent("it does not describe how rows are spread; draw them from a mixture")
+    sample: Any = _Absent(
+        "this model does not describe how rows are spread; draw them from a mixture"
+    )
 
     @classmethod
     def of_fit(cls, fit: Fit, schema: Schema) -> Self:
@@ -387,7 +385,7 @@ class _Mixture(DensityMixin, _Grouped):  # type: ignore[misc]
     def sample(self, n_samples: int = 1) -> tuple[Array, NDArray[np.intp]]:
         """Synthetic rows ``(n_samples, d)`` inside the bounds and their components
         ``(n_samples,)``; they cost nothing. The same ones each time where ``random_state`` is set.
-        Raises InputError for an ``n_samples`` that is no whole number above 0."""
+        Raises InputError for an ``n_samples`` that is not a whole number above 0."""
         check_is_fitted(self)
         rng = np.random.default_rng(self.random_state)
         seed = int(rng.integers(1 << 32))
@@ -564,7 +562,7 @@ class _Axes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Bounded):  # typ
     def sample(self, n_samples: int = 1) -> Array:
         """Synthetic rows ``(n_samples, d)`` inside the bounds; they cost nothing. The same ones
         each time where ``random_state`` is set.
-        Raises InputError for an ``n_samples`` that is no whole number above 0."""
+        Raises InputError for an ``n_samples`` that is not a whole number above 0."""
         check_is_fitted(self)
         rng = np.random.default_rng(self.random_state)
         return self._drawn(n_samples, int(rng.integers(1 << 32)))

@@ -19,7 +19,7 @@ from app.tables import data_of
 from dpcore.evaluation.study import BudgetGrid, Curves, References, Setting
 
 NAMES = [table.name for table in offered()]
-EXACT_ALONE = ("million_places",)  # of which the exact fit alone is kept
+EXACT_ALONE = ("million_places",)  # only its exact fit is stored
 LONG = ("life_science_like", "lit_windows", "help_texts", "few_bars", "faces_like", "digits")
 STOPS = [
     pytest.param(name, marks=pytest.mark.full if name in LONG else ())

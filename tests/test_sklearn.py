@@ -377,7 +377,7 @@ def test_what_scikit_learn_has_of_groups_is_there_or_says_why_not() -> None:
 # What scikit-learn's estimators of the kind have, by name, and what each of ours says of it.
 LOOKED_FOR = {
     "aic": "use score", "bic": "use score", "inertia_": "use score", "loglike_": "use score",
-    "lower_bound_": "use score", "bound_": "use score", "labels_": "rows that you pass",
+    "lower_bound_": "use score", "bound_": "use score", "labels_": "pass rows to predict",
     "n_iter_": "fit_.settings", "converged_": "fit_.settings", "n_samples_": "may be private",
     "fit_predict": "no rows into groups", "partial_fit": "ledger=", "sample": "draw",
 }  # fmt: skip

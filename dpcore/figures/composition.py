@@ -109,7 +109,7 @@ def prices_scene(
 
     count: the current one [the first]. positions: the count of each position of the slider.
     pinned: other lists' prices at one count each, which leave a mark on the bars' axis where they
-    are amounts of the same. undrawn: the counts of which there is no picture.
+    are amounts of the same. undrawn: the counts without a picture.
     """
     texts = texts or Texts()
     step = prices.counts.index(count) if count is not None else 0
@@ -130,7 +130,7 @@ def prices_scene(
 
 
 def _told_undrawn(panel: Panel, counts: Sequence[int], undrawn: Collection[int]) -> Panel:
-    """The panel, with a word at the counts of which there is no picture."""
+    """The panel, with a note at the counts without a picture."""
     if not undrawn:
         return panel
     subtitles, alts = (

@@ -7,6 +7,7 @@ or through the custodian's exit, marked as such.
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, cast
 
@@ -49,7 +50,7 @@ def divided(rows: int, fraction: float, seed: int, adjacency: str) -> tuple[Plac
     return order[cut:], order[:cut]
 
 
-class Sealed:
+class Sealed(ABC):
     """What is under seal: the rows of a table, or the documents of a corpus.
 
     schema: what is public about them. ``open_to_all``: they are simulated or published, so no lock
@@ -70,13 +71,13 @@ class Sealed:
         raise WallError(f"a private {self.kind} is made by {self.maker}")
 
     @property
+    @abstractmethod
     def _count(self) -> int:
         """How many there are, public or not: for the wall alone."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _part(self, positions: Places) -> Self:
         """Those at some places, in the order asked for."""
-        raise NotImplementedError
 
     def demand_open(self) -> None:
         """Raise WallError where exact values, or noise that can be drawn again, are locked."""

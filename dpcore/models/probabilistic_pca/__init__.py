@@ -6,16 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpcore.declaration import (
-    LOG_LIKELIHOOD,
-    SCALED,
-    Metric,
-    Model,
-    Opening,
-    Picture,
-    Statement,
-    World,
-)
+from dpcore.declaration import Model, Opening, Statement
+from dpcore.models.factor_analysis import MODEL as FACTOR_ANALYSIS
 from dpcore.options import FITTED, Settings, from_zero, option
 
 MOST_FACTORS = 10
@@ -62,21 +54,11 @@ MODEL = Model(
     plane=False,
     ghosts=False,
     shown="Loadings",
-    pictures={
-        "reconstructions": Picture(
-            "Reconstructions", "picture:RECONSTRUCTIONS", ghosts=False, images=True
-        )
-    },
+    pictures=FACTOR_ANALYSIS.pictures,
     columns_first=True,
-    no_intervals="factors below the noise are set to 0 before the release, so the released "
-    "numbers do not show how uncertain they were",
-    metrics=(
-        LOG_LIKELIHOOD,
-        SCALED,
-        Metric("reconstruction_error", "Reconstruction", "reconstruction error", falls=True),
-    ),
-    worlds=(World(common=0.8), World(0.8, 0.5, 0.7), World(0.01, 0.3, 0.4)),
-    decides="how much of their variance the columns share, and how much of its limits each column "
-    "fills",
+    no_intervals=FACTOR_ANALYSIS.no_intervals,
+    metrics=FACTOR_ANALYSIS.metrics,
+    worlds=FACTOR_ANALYSIS.worlds,
+    decides=FACTOR_ANALYSIS.decides,
     audits={"ppca": "attack:PPCA"},
 )
