@@ -39,7 +39,7 @@ from dpcore.privacy.guarantee import show
 WIDER = (
     "Private groups look wider than exact ones: their covariances are noisy, and keeping them "
     "positive definite widens them. Eigenvalues that the noise made too small are raised; the "
-    "proved method also shrinks each covariance towards that of all rows. Both effects fade as "
+    "proved method also shrinks each covariance towards a common, wider one. Both effects fade as "
     "the noise falls."
 )
 HEADING = "See what privacy costs."
