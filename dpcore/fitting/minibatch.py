@@ -157,7 +157,7 @@ def delay_dial(low: float, *methods: str) -> Dial:
     return Dial(
         "Delay before earlier steps count less",
         "Step t has weight (T + t)^−F, where F is the speed of forgetting; this is T.",
-        *(low, 10_000.0, 1.0, "%.4g"),
+        *(low, 10_000.0, 0.5, "%.4g"),
         methods=methods,
         slide=Slide(
             "Delay",
