@@ -68,6 +68,7 @@ CELL_ERRORS = {
     "Complex data not supported": "Complex data not supported",
     "Expected 2D array": "it is not a two-dimensional table",
 }
+UNFITTED_STEPS = "no earlier step, such as a scaler or an imputer, was fitted to these rows"
 NO_NUMBER = ("X", "a cell is not a number", "give rows of real numbers")
 Pair = tuple[float, float]
 Bounds = Pair | Sequence[Pair] | tuple[Sequence[float], Sequence[float]] | dict[str, Pair] | float
@@ -200,7 +201,8 @@ class _Private(_Parameters):
                 "it makes a rehearsal, which cannot be charged to a ledger",
                 "leave it None, or leave the ledger out",
             )
-        self.guarantee_, self.ledger_ = self.fit_.guarantee, self.fit_.ledger
+        guarantee, self.ledger_ = self.fit_.guarantee, self.fit_.ledger
+        self.guarantee_ = replace(guarantee, assumptions=(*guarantee.assumptions, UNFITTED_STEPS))
         return self.fit_.parameters
 
     def _numbers(self, X: ArrayLike, accept_sparse: str | bool = False) -> Any:
@@ -962,6 +964,12 @@ def _read_classes(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _two_classes(classes: Any) -> NDArray[Any]:
+    if isinstance(classes, (set, frozenset, Mapping)):
+        raise InputError(
+            "classes",
+            "they have no order",
+            'give a tuple, no before yes, for example classes=("no", "yes")',
+        )
     labels = np.asarray(classes)
     if labels.shape != (2,):
         many = f"{labels.size} class{'' if labels.size == 1 else 'es'}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,16 @@ def test_nothing_is_drawn_beyond_the_budget(tmp_path: Path, monkeypatch: Any) ->
         clone(model).fit(ROWS)
     assert not fits
     assert len(ledger.state().releases) == 1
+
+
+def test_clones_share_the_ledger_that_they_were_given(tmp_path: Path) -> None:
+    ledger = book(tmp_path)
+    model = DPKMeans(2, bounds=(-5, 5), ledger=ledger, delta=1e-6, epsilon=0.2)
+    for one in (clone(model), clone(clone(model)), pickle.loads(pickle.dumps(model))):
+        one.fit(ROWS)
+    assert clone(model).ledger is ledger
+    assert repr(ledger) == f"BudgetLedger({str(ledger.path)!r})"
+    assert len(ledger.demand_intact().releases) == 3
 
 
 def test_it_is_paid_before_the_noise_and_counts_when_the_fit_fails(

@@ -181,6 +181,13 @@ class BudgetLedger:
                 "ledger", "there is no such file", "create one with dpcore ledger FILE --create"
             )
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.path)!r})"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> BudgetLedger:
+        """Itself: a copy would name the same file, and clones of an estimator share its ledger."""
+        return self
+
     @classmethod
     def create(
         cls,
