@@ -161,7 +161,8 @@ class Model:
     each axis of a released array stands for, ``column`` or ``component``, by the array's name;
     empty: its shape tells. recipe, scorer, picture, table, audits, fuzz, estimator: where the rest
     is found, as ``file:object`` in its folder; without an estimator no release of it is opened.
-    uncertainty: likewise what its intervals need; without it no_intervals says why it has none.
+    uncertainty: likewise what its intervals need; without it no_intervals says why it has none, and
+    noise_sentence, from released parameters to a sentence, what noise hides of them [not known].
     worlds: easy, medium and hard rows, on which plans are simulated. decides: what of the rows
     decides how much a release keeps, as far as somebody may know it without them.
     """
@@ -204,6 +205,7 @@ class Model:
     estimator: str = "estimator:ESTIMATOR"
     uncertainty: str = ""
     no_intervals: str = "no intervals for this model have been validated"
+    noise_sentence: str = ""
     worlds: tuple[World, World, World] = WORLDS
     decides: str = "how far apart the groups are, and how much of its limits each column fills"
 

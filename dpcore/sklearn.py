@@ -159,8 +159,8 @@ class _Private(_Parameters):
 
     @property
     def told_apart_(self) -> str | None:
-        """What can be told apart at this noise and what not, in a sentence, from what was released
-        alone; ``None`` where the model has no intervals. Those are ``fit_.intervals()``."""
+        """What can be told apart at this noise and what not, or why this is not known, in a
+        sentence, from what was released alone. The intervals are ``fit_.intervals()``."""
         check_is_fitted(self)
         return self.fit_.told_apart
 

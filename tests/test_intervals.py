@@ -6,6 +6,7 @@ import builtins
 import json
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,10 @@ from support import ROOT, every
 
 import dpcore as dp
 from dpcore.datasets import load
-from dpcore.declaration import declarations
-from dpcore.fitting.intervals import QUICK, Intervals, _Simulated
+from dpcore.declaration import declaration, declarations
+from dpcore.fitting.intervals import QUICK, UNKNOWN, Intervals, _Simulated, sentence_of
 from dpcore.fitting.result import Fit
+from dpcore.registry import MODELS
 from dpcore.wall import custodian
 from dpcore.wall.table import PrivateTable
 
@@ -200,7 +202,9 @@ def test_an_older_dossier_says_what_it_lacks() -> None:
         replace(fit, rows=None).intervals()
     with pytest.raises(dp.InputError, match="where rows were clipped; give clip="):
         replace(fit, clip=None).intervals()
-    assert replace(fit, clip=None).told_apart is None
+    assert replace(fit, clip=None).told_apart == UNKNOWN.format(
+        "the dossier does not state where rows were clipped"
+    )
     given = replace(fit, rows=None, clip=None).intervals(rows=5_000, clip=1.0)
     assert given.as_dict() == intervals("mean", 2.0).as_dict()
 
@@ -229,7 +233,48 @@ def test_a_fit_without_intervals_says_why(words: dict[str, Any], reason: str) ->
     fit = dp.fit("gmm", load.load("bundled:three_groups"), seed=1, iterations=2, **asked)
     with pytest.raises(dp.InputError, match=reason):
         fit.intervals()
-    assert fit.told_apart is None
+    noisy = "shrunk" in reason
+    assert (fit.told_apart is not None) == noisy
+    if noisy:
+        assert str(fit.told_apart).startswith(UNKNOWN.split("{")[0])
+
+
+@every("model, epsilon", [(m, e) for m in ("fa", "ppca", "logistic") for e in (0.01, 100.0)])
+def test_models_without_intervals_say_what_noise_hides(model: str, epsilon: float) -> None:
+    """Factors within the noise are 0; coefficients within it are no evidence."""
+    table = load.load("bundled:who_comes_back" if model == "logistic" else "bundled:wine")
+    fit = dp.fit(model, table, privacy=dp.Privacy(epsilon, 1e-5), seed=0)
+    said = str(fit.told_apart)
+    if model == "logistic":
+        assert ("no evidence" in said) == (epsilon < 1.0)
+        assert ("larger than this noise" in said) == (epsilon > 1.0)
+    else:
+        seen = int(np.any(fit.parameters.loadings != 0.0, axis=0).sum())
+        assert (seen == 0) == ("all loadings are 0" in said) == (epsilon < 1.0)
+
+
+def test_coefficients_from_columns_that_say_nothing_are_no_evidence() -> None:
+    rng, said = np.random.default_rng(4), []
+    column = dp.Column("y", role="target", type="binary")
+    schema = dp.Schema((*dp.Schema.from_bounds(dict.fromkeys("ab", (-4, 4))).columns, column))
+    for seed in range(8):
+        rows = pd.DataFrame(rng.normal(0, 1, (1000, 2)), columns=["a", "b"])
+        rows["y"] = (rng.random(1000) < 0.3).astype(float)
+        table = dp.load(rows, schema=schema)
+        fit = dp.fit("logistic", table, privacy=dp.Privacy(1.0, 1e-5), seed=seed)
+        said.append("no evidence" in str(fit.told_apart))
+    assert sum(said) >= 7
+
+
+@every(
+    "model",
+    [m for m in MODELS if not declaration(m).uncertainty and not declaration(m).noise_sentence],
+)
+def test_what_is_not_known_is_said_with_its_reason(model: str) -> None:
+    fit: Any = SimpleNamespace(
+        model=model, settings={}, ledger=(SimpleNamespace(noise="gaussian"),)
+    )
+    assert sentence_of(fit) == UNKNOWN.format(declaration(model).no_intervals)
 
 
 def test_an_estimator_has_the_sentence() -> None:

@@ -49,6 +49,7 @@ LEVEL = 0.9
 WORLDS, DRAWS, MOST_ROWS = 6, 16, 2_000  # tables drawn, noise draws on each, rows of each
 QUICK = (1, 24, 1_000)  # the same, for the sentence alone
 WIDE = 32  # columns
+UNKNOWN = "What can be told apart at this noise is not known: {}."
 APART = 0.9  # share of simulated releases
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -163,16 +164,26 @@ def intervals_of(
 
 
 def sentence_of(fit: Fit) -> str | None:
-    """What could be told apart at a fit's noise and what not, from a short simulation.
+    """What could be told apart at a fit's noise and what not, from a short simulation; or why this
+    is not known, as of tables wider than :data:`WIDE`, whose simulation takes too long for a fit.
 
-    ``None`` where its model gives no intervals, where something is not known, and of tables wider
-    than :data:`WIDE`, whose simulation takes longer than a fit may wait.
+    ``None`` of a fit without noise, or with noise as published.
     """
+    if not _noisy(fit) or fit.settings.get("mode") == "paper":
+        return None
+    model = declaration(fit.model)
+    if model.noise_sentence:
+        return str(model.load(model.noise_sentence)(fit.parameters))
     try:
         simulated = _Simulated(fit, None, None, *QUICK)
-        return None if len(simulated.scale) > WIDE else simulated.sentence()
-    except (ArithmeticError, ValueError):  # it refuses, or noise has left numbers that are none
-        return None
+        if len(simulated.scale) <= WIDE:
+            return simulated.sentence()
+        reason = f"it is not simulated unasked for more than {WIDE} columns"
+    except InputError as refusal:
+        reason = refusal.problem
+    except (ArithmeticError, ValueError):
+        reason = "noise has left numbers that are not finite"
+    return UNKNOWN.format(reason)
 
 
 class _Simulated:

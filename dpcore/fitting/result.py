@@ -79,8 +79,8 @@ class Fit:
 
     @cached_property
     def told_apart(self) -> str | None:
-        """What can be told apart at this noise and what not, in a sentence; ``None`` where the
-        model gives no intervals."""
+        """What can be told apart at this noise and what not, or why this is not known, in a
+        sentence; ``None`` of a fit without noise, or with noise as published."""
         from dpcore.fitting.intervals import sentence_of
 
         return sentence_of(self)

@@ -368,7 +368,8 @@ def test_factors_of_many_columns_are_told_factor_by_factor(run: Run) -> None:
     assert f" 1 {share:.1%} {strongest} " in text
     assert len(answer.out.splitlines()) < 20
     none = run(*words[:3], "--epsilon", 0.01, *words[5:], "--factors", 2).out
-    assert "None of the 2 factors can be told from noise: all are 0." in " ".join(none.split())
+    hidden = "At this noise none of the 2 factors can be told from noise: all loadings are 0."
+    assert " ".join(none.split()).count(hidden) == 1
 
 
 @pytest.mark.parametrize("model", ["gmm", "kmeans"])
@@ -378,7 +379,7 @@ def test_groups_of_many_columns_are_told_by_where_they_differ(model: str, run: R
     found, bounds = record["parameters"], np.array(record["bounds"])
     assert bounds.tolist() == [[0.0, 16.0]] * 64
     answer = run(*words)
-    assert len(answer.out.splitlines()) < 12
+    assert len(answer.out.splitlines()) < 15
     where = np.array(found["means" if model == "gmm" else "centers"])
     shares = found["weights" if model == "gmm" else "shares"]
     away = np.abs(where - np.average(where, axis=0, weights=shares))

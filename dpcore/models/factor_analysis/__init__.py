@@ -124,6 +124,7 @@ MODEL = Model(
     columns_first=True,
     no_intervals="factors below the noise are set to 0 before the release, so the released "
     "numbers do not show how uncertain they were",
+    noise_sentence="parameters:noise_sentence",
     metrics=(
         LOG_LIKELIHOOD,
         SCALED,

@@ -68,17 +68,25 @@ class FactorParameters:
         return pd.DataFrame(factors.sample(self.as_factors(), count, rng), columns=self.columns)
 
 
+def noise_sentence(parameters: FactorParameters) -> str:
+    """Which factors the noise left: those within it are 0."""
+    visible = np.any(parameters.loadings != 0.0, axis=0)
+    count = len(visible)
+    if visible.all():
+        every = {1: "the factor", 2: "both factors"}.get(count, f"all {count} factors")
+        return f"At this noise {every} can be told from noise."
+    if not visible.any():
+        none = "the factor cannot" if count == 1 else f"none of the {count} factors can"
+        return f"At this noise {none} be told from noise: all loadings are 0."
+    some = f"{visible.sum()} of {count} factors"
+    return f"At this noise {some} can be told from noise; the others are 0."
+
+
 def result_table(record: dict[str, Any]) -> Table:
     """Few columns: one line each. Many, as of pictures: one line a factor."""
     parameters, titles = record["parameters"], column_titles(record)
     loadings = np.array(parameters["loadings"])
     visible = np.flatnonzero(np.any(loadings != 0.0, axis=0))
-    count = loadings.shape[1]
-    hidden = ""
-    if not len(visible):
-        hidden = f" None of the {count} factors can be told from noise: all are 0."
-    elif len(visible) < count:
-        hidden = f" {len(visible)} of {count} factors can be told from noise; the others are 0."
     if len(titles) <= FEW_COLUMNS:
         lines = _column_lines(parameters, titles, visible)
         about = (
@@ -90,7 +98,7 @@ def result_table(record: dict[str, Any]) -> Table:
             "Each factor: the share of a column's variance that it explains, averaged over "
             f"{len(titles)} columns, and the columns where it is largest, with their loadings."
         )
-    return about + hidden, lines
+    return about, lines
 
 
 def _column_lines(

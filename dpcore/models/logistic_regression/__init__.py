@@ -187,6 +187,7 @@ MODEL = Model(
     plane=False,
     no_intervals="the bias towards 0 depends on rows that are not released, so only first-order "
     "intervals are released",
+    noise_sentence="parameters:noise_sentence",
     metrics=(
         Metric("test_auc", "AUC", "AUC (chance: 0.5)"),
         Metric("test_log_loss", "Log loss", "log loss (nats)", falls=True),

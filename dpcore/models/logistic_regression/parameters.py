@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import chdtri, ndtri
 
 from dpcore.checks import probability
 from dpcore.errors import InputError
@@ -26,6 +26,7 @@ INCLUDED = (
     "larger error at small budgets, and with vb and vips at any budget: many then miss the exact "
     "coefficient"
 )
+SURE = 0.9  # of releases from columns that say nothing
 UNKNOWN = "how much noise is in the coefficients is not known, so there are no intervals"
 
 
@@ -98,6 +99,28 @@ class LogisticParameters:
             "a regression predicts the outcome and does not describe the rows",
             "sample from a mixture",
         )
+
+
+def noise_sentence(parameters: LogisticParameters) -> str:
+    """Whether noise and the choice of rows explain all coefficients, to first order.
+
+    The fit draws coefficients towards 0, so that coefficients within the noise are no evidence; of
+    larger ones it may have moved one's share to another, or the intercept's.
+    """
+    mean, covariance = parameters.coefficients, parameters.covariance[:-1, :-1]
+    if not parameters.knows_noise:
+        return f"What can be told apart at this noise is not known: {UNKNOWN}."
+    with np.errstate(all="ignore"):
+        distance = float(mean @ np.linalg.pinv(covariance, hermitian=True) @ mean)
+    if distance <= float(chdtri(len(mean), 1.0 - SURE)):
+        return (
+            "At this noise the coefficients cannot be told from 0: they are no evidence that any "
+            "column is related to the outcome."
+        )
+    return (
+        "The coefficients are larger than this noise makes them; which columns they are evidence "
+        "of is not known, since the fit draws all coefficients towards 0."
+    )
 
 
 def first_order(mean: Array, covariance: Array, noise: Array, level: float) -> Array:

@@ -57,6 +57,7 @@ MODEL = Model(
     pictures=FACTOR_ANALYSIS.pictures,
     columns_first=True,
     no_intervals=FACTOR_ANALYSIS.no_intervals,
+    noise_sentence="parameters:noise_sentence",
     metrics=FACTOR_ANALYSIS.metrics,
     worlds=FACTOR_ANALYSIS.worlds,
     decides=FACTOR_ANALYSIS.decides,

@@ -111,7 +111,8 @@ MODEL = Model(
     plane=False,
     ghosts=False,
     cost=150.0,
-    no_intervals="it cannot draw documents from the released parameters",
+    no_intervals="how topics mix in a document is not released, so documents like the fitted ones "
+    "cannot be simulated",
     metrics=(
         Metric("test_perplexity", "Perplexity", "perplexity", falls=True),
         Metric("test_completion_perplexity", "Completion", "completion perplexity", falls=True),
