@@ -17,7 +17,7 @@ from app.scenario import Scenario, sane
 from app.state import change
 from app.tables import badge
 from dpcore.errors import DPCoreError, InputError
-from dpcore.evaluation.steps import Spending, fits_after, spending, walk
+from dpcore.evaluation.steps import Spending, clipped_in_steps, fits_after, spending, walk
 from dpcore.evaluation.yardstick import metric_of
 from dpcore.figures.scene import Panel, Scene
 from dpcore.figures.steps import spending_strip, steps_scene
@@ -34,7 +34,7 @@ FEWER = "Click a step to stop there: fewer steps share the same ε, and each has
 SHOWN = "strip_shown"  # whether the strip of the steps stands under the curve
 STRIP = "What each step spends"
 STRIP_HELP = (
-    "A bar for each step: noise over sensitivity, the share that is clipped, the step's own ε, ε "
+    "A bar for each step: sensitivity, noise over it, the share that the step clips, its own ε, ε "
     "so far by every composition method, and the utility so far."
 )
 UNKNOWN = (
@@ -50,14 +50,16 @@ class Walks:
     """By method's title: utility ``(T, D)``, the chosen method first, or why there is none.
 
     plain ``(T,)``: the chosen method's steps without noise; empty where it reads the data once.
-    spent: what the chosen method's steps spend, or ``None`` where that is not known. fits: of its
-    bold draw ``(T, 1, ...)``, without noise and with it; empty where it reads the data once.
+    spent: what the chosen method's steps spend, or ``None`` where that is not known; clipped
+    ``(T,)``: the share that they clip, ``None`` where they clip nothing. fits: of its bold draw
+    ``(T, 1, ...)``, without noise and with it; empty where it reads the data once.
     """
 
     walked: dict[str, Array]
     refused: dict[str, str]
     plain: Array
     spent: Spending | None = None
+    clipped: Array | None = None
     fits: tuple[Any, ...] = ()
 
 
@@ -96,12 +98,13 @@ def _walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
         return Walks(walked, refused, np.empty(0))
     setting = scenario.setting(data.secret)
     plain = walk(data.table, setting, None, (0,), data.held_out)
-    fits = tuple[Any, ...]()
+    fits, clipped = tuple[Any, ...](), None
     if next(iter(walked)).startswith(scenario.recipe.title):
+        clipped = clipped_in_steps(data.table, setting, scenario.epsilon)
         best = compute.references_of(setting, data, store).converged
         budgets = (None, scenario.epsilon)
         fits = tuple(fits_after(data.table, setting, budget, 0, best) for budget in budgets)
-    return Walks(walked, refused, plain[:, 0], _spent(scenario, data), fits)
+    return Walks(walked, refused, plain[:, 0], _spent(scenario, data), clipped, fits)
 
 
 def _spent(scenario: Scenario, data: Data) -> Spending | None:
@@ -127,7 +130,7 @@ def scene_of(result: Walks, scenario: Scenario, data: Data, store: ResultStore) 
     strip: Panel | None = None
     first = next(iter(result.walked.values()))
     if result.spent is not None and len(result.spent.so_far) == len(first):
-        strip = _strip(result.spent, first, scenario, data, store)
+        strip = _strip(result.spent, result.clipped, first, scenario, data)
     return steps_scene(
         {title: sign * utilities for title, utilities in result.walked.items()},
         sign * result.plain,
@@ -144,19 +147,24 @@ def scene_of(result: Walks, scenario: Scenario, data: Data, store: ResultStore) 
 
 
 def _strip(
-    spent: Spending, utility: Array, scenario: Scenario, data: Data, store: ResultStore
+    spent: Spending, clipped: Array | None, utility: Array, scenario: Scenario, data: Data
 ) -> Panel:
-    """What each step spends. utility ``(T, D)``: after each step, as a study has it."""
-    references = compute.references_of(scenario.setting(data.secret), data, store)
+    """What each step spends. clipped ``(T,)``: the share that it clips, of the rows that Explore
+    may show. utility ``(T, D)``: after each step, as a study has it."""
+    things = f"{data.schema.thing}s"
+    shares = [f"no {things} clipped"] * len(spent.so_far)
+    if clipped is not None:
+        shares = [f"{share:.1%} of {things} clipped" for share in clipped]
     metric = metric_of(scenario.model, scenario.setting().metric)
     return spending_strip(
         spent,
         (-1.0 if metric.falls else 1.0) * np.median(utility, axis=1),
         method=scenario.titles((scenario.count_by,))[scenario.count_by],
-        clipped=f"{references.clipped_share:.0%} of {data.schema.thing}s clipped",
+        clipped=shares,
         worth=metric.worth,
         pick="stop" if scenario.steps else "",
         titles=scenario.titles(scenario.curves()),
+        badge=badge(data),
     )
 
 
@@ -172,11 +180,12 @@ def strip_of(scenario: Scenario, data: Data, store: ResultStore) -> Scene | str 
             return UNKNOWN
         try:
             utility = walk(data.table, setting, scenario.epsilon, draws, data.held_out)
+            clipped = clipped_in_steps(data.table, setting, scenario.epsilon)
         except InputError as error:
             return str(error)
         if len(utility) != len(spent.so_far):
             return UNKNOWN
-        return Scene((1.0,), ("",), (_strip(spent, utility, scenario, data, store),))
+        return Scene((1.0,), ("",), (_strip(spent, clipped, utility, scenario, data),))
 
     if store.answers.peek(key) is None:
         in_background(store, key, lambda: store.answers.get(key, make))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import wording
 
@@ -18,8 +19,10 @@ from app.scenario import Scenario, opening, sane
 from app.steps import AS_PUBLISHED, scene_of, walks
 from app.tables import badge, data_of
 from dpcore.accounting import compose
-from dpcore.evaluation.steps import spending, walk
-from dpcore.evaluation.study import Setting, budget_grid, references
+from dpcore.errors import WallError
+from dpcore.evaluation.steps import clipped_in_steps, spending, walk
+from dpcore.evaluation.study import Setting, budget_grid, fitted, references
+from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.figures.columns import Columns
 from dpcore.figures.plotly import scene_figure
 from dpcore.figures.scene import Ellipses, Scene
@@ -28,6 +31,8 @@ from dpcore.privacy import Gaussian, Ledger
 from dpcore.privacy.guarantee import show
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.privacy.sampled_entry import SampledEntry
+from dpcore.wall.session import Session
+from dpcore.wall.statistics import InBalls, InFrame
 
 
 @pytest.mark.parametrize("model", ["gmm", "kmeans"])
@@ -209,11 +214,120 @@ def test_the_strip_says_what_each_step_spends_and_is_worth() -> None:
         error = -float(np.median(found.walked["Recommended"][step]))  # a study turns what falls
         for number in (*found.spent.noise[step], found.spent.alone[step], error):
             assert show(float(number)).replace("-", "−") in told
-        assert "rows clipped" in told
+        assert found.clipped is not None
+        assert f"{found.clipped[step]:.1%} of rows clipped" in told
+        assert all(show(number) in told for number in found.spent.sensitivity[step])
         assert told.endswith("Click to stop here.")
     assert columns.pick == "stop"
     assert scene.panels[-1].alt == " ".join(columns.names)
     assert scene_figure(scene).data
+
+
+@pytest.mark.parametrize(
+    ("data", "choices"),
+    [
+        ("three_groups", {"iterations": 2}),
+        ("three_groups", {"iterations": 2, "method": "dpem_gaussian", "clip": 0.5}),
+        ("three_groups", {"iterations": 2, "model": "kmeans"}),
+        ("two_clouds", {"iterations": 2}),
+    ],
+)
+def test_the_share_clipped_is_that_of_what_each_step_asks(
+    monkeypatch: pytest.MonkeyPatch, data: str, choices: dict[str, Any]
+) -> None:
+    scenario = sane(replace(opening(data), **choices))
+    sealed = data_of(scenario)
+    assert sealed is not None
+    setting, asked = scenario.setting(), []
+    release = Session.release
+
+    def heard(session: Any, what: str, statistic: Any, of: Any, *others: Any) -> Any:
+        if what.startswith("iteration"):
+            asked.append(of)
+        return release(session, what, statistic, of, *others)
+
+    monkeypatch.setattr(Session, "release", heard)
+    found = clipped_in_steps(sealed.table, setting, 0.7)
+    assert found is not None
+    assert len(found) == len(asked) == 2
+    scorer = scorer_of(setting.model, sealed.table, setting.options())
+    for share, of in zip(found, asked, strict=True):
+        if isinstance(of, InFrame):
+            drawn = of.frame.apply(scorer.rows)[0]
+            moved = of.frame.matrix[0] @ (scorer.rows - of.frame.center[0]).T
+            assert share == pytest.approx(np.mean(~np.isclose(drawn, moved).all(axis=0)))
+        elif isinstance(of, InBalls):
+            away = np.linalg.norm(scorer.rows - of.middle[0], axis=1)
+            assert share == pytest.approx(np.mean(away > of.radius[0] * (1.0 + 1e-9)))
+        else:
+            vectors: Any = scorer
+            lengths = np.linalg.norm(of.step(vectors.vectors, slice(0, 1))[0], axis=0)
+            assert share == pytest.approx(np.mean(lengths > (2.0 * 16.0) ** 0.5))
+
+
+def test_what_steps_clip_follows_the_threshold_and_is_for_the_custodian_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scenario = replace(opening("two_clouds"), iterations=2)
+    sealed = data_of(scenario)
+    assert sealed is not None
+    shares = [
+        clipped_in_steps(sealed.table, scenario.setting().at("threshold", threshold), 0.7)
+        for threshold in (1e-6, 1e6)
+    ]
+    np.testing.assert_array_equal(shares, [[1.0, 1.0], [0.0, 0.0]])
+    softly = sane(replace(scenario, method="robust_means_exact"))
+    assert clipped_in_steps(sealed.table, softly.setting(), 0.7) is None
+    rows = pd.DataFrame(np.random.default_rng(0).uniform(-1, 1, (200, 2)), columns=["a", "b"])
+    own = dp.load(rows, schema=dp.Schema.from_bounds({"a": (-1, 1), "b": (-1, 1)}))
+    mixture = Setting("gmm", components=2, iterations=2)
+    shares_of_own = clipped_in_steps(own, mixture, 0.7)
+    assert shares_of_own is not None
+    assert len(shares_of_own) == 2
+    monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
+    with pytest.raises(WallError):
+        clipped_in_steps(own, mixture, 0.7)
+
+
+@pytest.mark.parametrize(
+    ("data", "choices"),
+    [
+        ("help_texts", {"iterations": 2}),
+        ("lit_windows", {"iterations": 2}),
+        ("who_comes_back", {"method": "dpvi", "words": "rate:1;iterations:2"}),
+    ],
+)
+def test_vectors_that_depend_on_the_fit_are_clipped_anew_in_each_step(
+    data: str, choices: dict[str, Any]
+) -> None:
+    scenario = sane(replace(opening(data), **choices))
+    sealed = data_of(scenario)
+    assert sealed is not None
+    judge, setting = yardstick(scenario.model), scenario.setting()
+    grid = fitted(sealed.table, setting, [setting.request(1.0)], (0,))
+    assert len(grid.runs.clipping) == len(grid.runs.history)
+    scorer = scorer_of(scenario.model, sealed.table, setting.options())
+    none, some, most = (
+        judge.clipped_in_steps(grid.runs.clipping, grid.settings, clip, scorer)
+        for clip in (1.0, 0.3, 0.01)
+    )
+    if scenario.model == "logistic":  # whose threshold is a share of the reach of a whole row
+        assert 0.0 < none.min() < none.max() < 1.0
+    else:
+        np.testing.assert_array_equal(none, 0.0)
+        assert np.all(some <= most)
+        assert np.all(most > 0.9)
+
+
+def test_the_strip_of_an_upload_wears_its_badge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.upload.shown", lambda: True)
+    monkeypatch.setattr("app.steps.in_background", lambda *job: job[-1]())
+    scenario = replace(opening("two_clouds"), iterations=2)
+    data = data_of(scenario)
+    assert data is not None
+    strip = steps.strip_of(scenario, replace(data, provenance="upload"), ResultStore())
+    assert isinstance(strip, Scene)
+    assert "custodian only" in str(strip.panels[0].subtitle)
 
 
 def test_the_strip_under_the_curve_is_the_one_of_the_dialog_and_comes_behind_the_page(

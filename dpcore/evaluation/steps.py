@@ -33,10 +33,12 @@ _STEP = re.compile(r"(?:iteration|step) (\d+):")  # how a ledger names a release
 class Spending:
     """What each of T steps of a fit spends.
 
-    noise: noise over sensitivity of each release, step by step. alone, so_far ``(T,)``: epsilon of
-    the step, and of all steps up to it, at the fit's delta. others: so_far by other methods.
+    sensitivity, noise: of each release, step by step, the noise over the sensitivity. alone, so_far
+    ``(T,)``: epsilon of the step, and of all steps up to it, at the fit's delta. others: so_far by
+    other methods.
     """
 
+    sensitivity: tuple[tuple[float, ...], ...]
     noise: tuple[tuple[float, ...], ...]
     alone: Array
     so_far: Array
@@ -54,13 +56,16 @@ def spending(
     NotCovered where the method has no theorem for a release.
     """
     steps: list[list[Event]] = []
+    sensitivity: list[tuple[float, ...]] = []
     names = [_STEP.match(entry.what) for entry in ledger]
     if not any(names) or any(event.sampling != "none" for event in ledger.events):
         return None
-    for name, event in zip(names, ledger.events, strict=True):
+    for name, entry, event in zip(names, ledger, ledger.events, strict=True):
         if not steps or (name is not None and int(name[1]) > len(steps)):
             steps.append([])
+            sensitivity.append(())
         steps[-1].append(event)
+        sensitivity[-1] += (entry.sensitivity,)
 
     def epsilons(runs: Sequence[Sequence[Event]], method: str) -> Array:
         return np.array(
@@ -73,6 +78,7 @@ def spending(
         with suppress(NotCovered):
             by_method[method] = epsilons(every, method)
     return Spending(
+        tuple(sensitivity),
         tuple(tuple(float(noise_of(event)) for event in step) for step in steps),
         epsilons(steps, accountant),
         epsilons(every, accountant),
@@ -101,6 +107,22 @@ def walk(
     scorer = scorer_of(setting.model, table, setting.options(), held_out=held_out)
     history = _history(table, setting, epsilon, draws)
     return np.stack([utility(setting.model, batch, scorer, setting.metric) for batch in history])
+
+
+def clipped_in_steps(
+    table: PrivateTable, setting: Setting, epsilon: float, draw: int = 0
+) -> Array | None:
+    """Share of the fitted rows ``(T,)`` that clipping moves in each step of one draw's fit;
+    ``None`` where no step clips. Rows decide it: for whoever may see exact values, as utility is.
+
+    Raises InputError for a budget out of reach.
+    """
+    grid = fitted(table, setting, [setting.request(epsilon)], (draw,))
+    if not len(grid.runs.clipping):
+        return None
+    scorer = scorer_of(setting.model, table, setting.options())
+    judge = yardstick(setting.model)
+    return judge.clipped_in_steps(grid.runs.clipping, grid.settings, grid.clip, scorer)
 
 
 def fits_after(

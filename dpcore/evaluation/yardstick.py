@@ -5,8 +5,8 @@ A model's declaration names its :class:`Yardstick`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dpcore.declaration import Metric, declaration
 from dpcore.wall.custodian import custodian_documents, custodian_rows
 from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.table import PrivateTable
 
@@ -23,6 +24,7 @@ Array = NDArray[np.float64]
 Batch = TypeVar("Batch")
 
 FARTHEST = 1e6  # what a divergence counts at most: it may be infinite, and no picture holds that
+ROUNDED = 1e-9  # how far beyond a ball a row is that counts as inside
 SCORED_ROWS = 2000  # rows on which utility is averaged, a public random choice
 
 
@@ -154,6 +156,16 @@ class Yardstick:
         norms = np.linalg.norm(rows, axis=1)
         return float(np.mean(norms > public.radius * clip)) if len(norms) else 0.0
 
+    def clipped_in_steps(
+        self, clipping: Sequence[Any], settings: Any, clip: float, scorer: Scorer
+    ) -> Array:
+        """Share of the scorer's rows ``(T,)`` that clipping moves in each step of one run.
+
+        clipping: of each step, as :class:`dpcore.fitting.recipe.Runs` has it; here frames in which
+        rows are clipped. settings, clip: of the fit. For the custodian's eyes.
+        """
+        return np.array([_outside(frame, scorer.rows) for frame in clipping], dtype=float)
+
     def marks(self, grid: Any) -> tuple[tuple[float, str], ...]:
         """Epsilons of a grid from which something of a fit is found, each with its label."""
         return ()
@@ -171,6 +183,12 @@ class Yardstick:
     def fits_rival(self) -> bool:
         """Whether the simplest rival reads the data, and so is fitted."""
         return type(self).silent is Yardstick.silent
+
+
+def _outside(frame: Frame, rows: Array) -> float:
+    """Share of rows ``(n, d)`` in unit coordinates that lie outside the ball of one frame."""
+    away = np.linalg.norm(replace(frame, radius=np.inf).apply(rows)[0], axis=0)
+    return float(np.mean(away > frame.radius * (1.0 + ROUNDED))) if len(rows) else 0.0
 
 
 def yardstick(model: str) -> Yardstick:

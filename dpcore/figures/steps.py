@@ -82,17 +82,18 @@ def spending_strip(
     utilities: Array,
     *,
     method: str,
-    clipped: str,
+    clipped: Sequence[str],
     worth: str,
     pick: str = "",
     titles: Mapping[str, str] | None = None,
+    badge: str = "",
 ) -> Panel:
     """What each step spends: a column as high as epsilon so far, the step's own epsilon inside, and
     a line for epsilon so far by each other method.
 
-    utilities ``(T,)``: after each step. method: that composes. clipped: what is clipped, in words.
-    worth: what a utility is called. pick: what a picked step is read under; empty: none can be.
-    titles: what other methods are called.
+    utilities ``(T,)``: after each step. method: that composes. clipped: what each step clips, in
+    words. worth: what a utility is called. pick: what a picked step is read under; empty: none can
+    be. titles: what other methods are called. badge: behind the subtitle.
     """
     steps = np.arange(1.0, 1 + len(spent.so_far))
     others = {name: values for name, values in spent.others.items() if np.isfinite(values).any()}
@@ -100,12 +101,16 @@ def spending_strip(
     highest = max((float(np.nanmax(values)) for values in others.values()), default=top)
 
     def in_words(step: int) -> str:
-        noise = ", ".join(dict.fromkeys(map(show, spent.noise[step])))
+        sensitivity, noise = (
+            ", ".join(dict.fromkeys(map(show, releases[step])))
+            for releases in (spent.sensitivity, spent.noise)
+        )
         alone, so_far = show(spent.alone[step]), show(spent.so_far[step])
+        worth_now = show(float(utilities[step]))
         return (
-            f"Step {step + 1}: noise / sensitivity {noise}; {clipped}; ε of the step {alone}, "
-            f"so far {so_far}{by_others(step)}; {worth} so far {show(float(utilities[step]))}."
-            + (" Click to stop here." if pick else "")
+            f"Step {step + 1}: sensitivity {sensitivity}; noise / sensitivity {noise}; "
+            f"{clipped[step]}; ε of the step {alone}, so far {so_far}{by_others(step)}; "
+            f"{worth} so far {worth_now}." + (" Click to stop here." if pick else "")
         ).replace(" -", " −")
 
     def by_others(step: int) -> str:
@@ -119,7 +124,7 @@ def spending_strip(
     return Panel(
         id="spending",
         title="What each step spends",
-        subtitle=f"ε so far, composed by {method}; dark: ε of the step alone",
+        subtitle=f"ε so far, composed by {method}; dark: ε of the step alone{badge}",
         alt=" ".join(names),
         x=Axis("steps taken", (0.5, len(steps) + 0.5), ticks=_ticks(len(steps))),
         y=Axis("ε so far", (0.0, max(top, min(1.04 * highest, MOST * top)))),

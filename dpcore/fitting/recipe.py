@@ -56,10 +56,15 @@ class Later(Sequence[Batch]):
 
 @dataclass(frozen=True)
 class Runs(Generic[Batch]):
-    """Fits of B runs in public unit coordinates, with every iteration's parameters."""
+    """Fits of B runs in public unit coordinates, with every iteration's parameters.
+
+    clipping: by what each step of the first run clips rows, in the model's own terms: a frame where
+    rows themselves are clipped, else what their vectors are made with. Public or released.
+    """
 
     final: Batch
     history: Sequence[Batch]
+    clipping: Sequence[Any] = ()
 
 
 class Parameters(Protocol):

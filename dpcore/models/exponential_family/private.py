@@ -95,7 +95,7 @@ class FamilyRecipe(Recipe):
                 released, rows, groups, memory, family, public, session.radius
             )
             history.append(groups)
-        return Runs(groups, tuple(history[1:] or history))
+        return Runs(groups, tuple(history[1:] or history), [frame] * len(step_noises))
 
 
 def _multipliers(settings: FamilySettings) -> tuple[float, Array]:

@@ -98,7 +98,7 @@ def fit_proved(
         mixture, memory = gmm.m_step(noisy, rows, white.radius, memory, settings.held_prior)
         history.append(mixture)
     in_units = tuple(_back(step, white) for step in history)
-    return Runs(in_units[-1], in_units)
+    return Runs(in_units[-1], in_units, [white.first()] * len(history))
 
 
 def _released_frame(
@@ -174,7 +174,7 @@ def fit_published(
         mixture = gmm_published.m_step(noisy, session.rows, settings.held_prior)
         history.append(mixture)
     in_units = tuple(_back(step, ball) for step in history)
-    return Runs(in_units[-1], in_units)
+    return Runs(in_units[-1], in_units, [ball] * len(history))
 
 
 def _published_noise(

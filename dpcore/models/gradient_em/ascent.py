@@ -60,12 +60,13 @@ class Ascent:
     def run(self) -> Runs[Coefficients]:
         """All steps of all runs, from the public start."""
         beta = np.tile(self._initial(), (self.session.runs, 1))
-        history = []
+        history, clipping = [], []
         for iteration in range(1, self.settings.iterations + 1):
+            clipping.append(beta[0])
             mean = self._mean_gradient(beta, iteration)
             beta = gradients.ascended(beta, mean, self.settings.step_size, self.norm)
             history.append(self._batch(beta))
-        return Runs(history[-1], tuple(history))
+        return Runs(history[-1], tuple(history), clipping if self.algorithm == "clipped" else ())
 
     def _initial(self) -> Array:
         initial = self.settings.initial

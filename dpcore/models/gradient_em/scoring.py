@@ -6,7 +6,7 @@ reads no data and costs nothing, so it is not fitted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -199,12 +199,20 @@ class GradientYardstick(Yardstick):
         if settings.algorithm not in (None, "clipped"):
             return 0.0
         judged = self.scorer(table, options, most=None)
-        vectors = judged.vectors
+        return float(self.clipped_in_steps((judged.best,), settings, clip, judged)[0])
+
+    def clipped_in_steps(
+        self, clipping: Sequence[Any], settings: Any, clip: float, scorer: Scorer
+    ) -> Array:
+        """As :class:`Yardstick` says; clipping: beta ``(d,)``, whose gradients are clipped."""
+        vectors = _vector(scorer).vectors
+        if not clipping or not vectors.rows.size:
+            return np.zeros(len(clipping))
         gradients = self.model.gradients(
-            judged.best[None], settings.sigma, vectors.rows, vectors.targets, vectors.observed
+            np.array(clipping), settings.sigma, vectors.rows, vectors.targets, vectors.observed
         )
-        lengths = np.linalg.norm(gradients[0], axis=0)
-        return float(np.mean(lengths > settings.radius(len(judged.best)))) if lengths.size else 0.0
+        lengths = np.linalg.norm(gradients, axis=1)
+        return np.asarray(np.mean(lengths > settings.radius(len(clipping[0])), axis=1))
 
 
 def converged(model: GradientModel, vectors: VectorRows, sigma: float) -> Array:

@@ -32,6 +32,7 @@ from dpcore.models.shared.location import View, located
 from dpcore.models.shared.moments import TINY
 from dpcore.models.shared.reach import Reach
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
+from dpcore.wall.data import Frame
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import (
     TREE_DIM,
@@ -163,7 +164,8 @@ def _fit_proved(session: Session[Any], settings: KMeansSettings, factor: Array) 
         search = search.after(released, rows)
         centres = search.steadied() + view.middle[:, None]
         history.append(Centres(within(centres, public.is_ball, session.radius), search.shares))
-    return Runs(history[-1], tuple(history))
+    ball = Frame.balls(view.middle[:1], view.radius[:1])
+    return Runs(history[-1], tuple(history), [ball] * len(history))
 
 
 @dataclass(frozen=True)
@@ -262,7 +264,8 @@ def _fit_laplace(
         )
         centres = kmeans.published_step(noisy, ball=ball)
         history.append(centres)
-    return Runs(centres, tuple(history))
+    ball = Frame.identity(dim, session.radius)
+    return Runs(centres, tuple(history), [ball] * len(history))
 
 
 RECIPE: Any = KMeansRecipe()

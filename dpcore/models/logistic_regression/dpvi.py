@@ -7,6 +7,8 @@ accountant that covers the samples may count.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,8 +27,11 @@ BOUND = 0.5  # of a row's gradient, as a share of the reach of x
 TRAVEL = 5.0  # log odds that all steps can move a coefficient, one way
 
 
-def fit_dpvi(session: Session[LogisticRows], steps: Steps, noise: Array) -> list[Coefficients]:
-    """Climb the bound by noisy gradients; noise ``(B,)``: multiplier of each step's release."""
+def fit_dpvi(
+    session: Session[LogisticRows], steps: Steps, noise: Array
+) -> tuple[list[Coefficients], list[Any]]:
+    """Climb the bound by noisy gradients, and whose gradients each step of the first run clips;
+    noise ``(B,)``: multiplier of each step's release."""
     size = session.source.design.size
     contribution = RowGradient(
         2 * size, BOUND * session.source.reach if session.private else np.inf
@@ -35,16 +40,18 @@ def fit_dpvi(session: Session[LogisticRows], steps: Steps, noise: Array) -> list
     coins = np.random.default_rng([0, size, 11])  # public
     posterior = variational.Factorised.start(session.runs, size)
     climb = variational.Climb(posterior, TRAVEL / max(steps.count, 10))
-    history = [posterior]
+    history, clipping = [posterior], list[Any]()
     for iteration in range(1, steps.count + 1):
+        drawn = coins.standard_normal((COINS, size))
+        clipping.append((variational.Factorised(posterior.mean[:1], posterior.log_sd[:1]), drawn))
         released = session.release(
             f"iteration {iteration}: gradients",
             contribution,
-            variational.row_gradients(posterior, coins.standard_normal((COINS, size))),
+            variational.row_gradients(posterior, drawn),
             Noise("gaussian", noise),
             batches,
         )
         posterior = climb.step(released.sums / steps.sample.rate + variational.of_prior(posterior))
         history.append(posterior)
     final = variational.averaged(history)
-    return [*(step.coefficients() for step in history[1:-1]), final.coefficients()]
+    return [*(step.coefficients() for step in history[1:-1]), final.coefficients()], clipping

@@ -130,18 +130,19 @@ class LogisticRecipe(Recipe):
         published: PublishedBudget | None,
     ) -> Runs[Coefficients]:
         sigma = None if published is None else np.asarray(published.noise_multiplier)
+        clipping = list[Any]()
         if settings.algorithm == "vips":
             steps = _fit_vips(session, settings, noise, sigma)
         elif settings.algorithm == "objective":
             amount, printed = (noise, False) if sigma is None else (sigma, True)
             steps = [fit_objective(session, amount, settings.ridge, as_printed=printed)]
         elif settings.algorithm == "dpvi":
-            steps = fit_dpvi(session, settings.steps, noise)
+            steps, clipping = fit_dpvi(session, settings.steps, noise)
         else:
             steps = _fit_whole(session, settings, noise)
         units = _to_units(session)
         history = tuple(step.mapped(units) for step in steps)
-        return Runs(history[-1], history)
+        return Runs(history[-1], history, clipping)
 
 
 def _usual(mode: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,22 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from dpcore.errors import InputError
-from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, Yardstick, chosen
+from dpcore.evaluation.yardstick import (
+    ROUNDED,
+    SCORED_ROWS,
+    Scorer,
+    Wording,
+    Yardstick,
+    chosen,
+)
 from dpcore.models.logistic_regression import mathematics as logistic
+from dpcore.models.logistic_regression.dpvi import BOUND
 from dpcore.models.logistic_regression.mathematics import Coefficients
+from dpcore.models.logistic_regression.variational import row_gradients
+from dpcore.schema import Schema
 from dpcore.wall.custodian import custodian_outcomes
 from dpcore.wall.data import PublicFrame
+from dpcore.wall.data.design_matrix import Design
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -25,16 +36,20 @@ BINS = 10  # of predicted chances, for calibration
 
 @dataclass(frozen=True)
 class OutcomeScorer(Scorer):
-    """Some exact rows ``(n, d)`` in public unit coordinates with their outcomes ``(n,)``."""
+    """Some exact rows ``(n, d)`` in public unit coordinates with their outcomes ``(n,)``.
+
+    schema: of the table, from which a regression's design follows.
+    """
 
     outcomes: Array
+    schema: Schema
 
     @classmethod
     def of(cls, table: Any, most: int | None = SCORED_ROWS) -> OutcomeScorer:
         """At most so many rows, by a fixed coin; ``None``: all of them."""
         public, rows, outcomes = custodian_outcomes(table)
         some = chosen(len(rows), most)
-        return cls(public, rows[some], outcomes[some])
+        return cls(public, rows[some], outcomes[some], table.schema)
 
 
 class LogisticYardstick(Yardstick):
@@ -91,6 +106,22 @@ class LogisticYardstick(Yardstick):
         """Even odds for everybody."""
         even = logistic.nothing(1, scorer.rows.shape[1] + 1)
         return float(self.measure(even, scorer, metric)[0])
+
+    def clipped_in_steps(
+        self, clipping: Sequence[Any], settings: Any, clip: float, scorer: Scorer
+    ) -> Array:
+        """As :class:`Yardstick` says; clipping: posteriors of the coefficients, with the public
+        draws over which the gradients that are clipped are averaged."""
+        if not isinstance(scorer, OutcomeScorer) or not len(scorer.rows):
+            return np.zeros(len(clipping))
+        design = Design.of(scorer.schema)
+        rows = design.rows(scorer.rows, clip * design.radius)
+        longest = BOUND * design.reach(clip) * (1.0 + ROUNDED)
+        shares = []
+        for posterior, coins in clipping:
+            gradients = row_gradients(posterior, coins)(rows, scorer.outcomes, np.arange(1))
+            shares.append(np.mean(np.linalg.norm(gradients[0], axis=0) > longest))
+        return np.array(shares, dtype=float)
 
     def silent(self, reference: Coefficients) -> Coefficients:
         """Even odds for everybody."""

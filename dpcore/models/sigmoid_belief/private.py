@@ -115,8 +115,9 @@ class BeliefRecipe(Recipe):
         posteriors = [belief.start(shape.hidden, shape.visible, settings.start)] * session.runs
         batches = Minibatches(session, settings.steps.sample)
         sums: list[Sums] | None = None
-        history = []
+        history, clipping = [], []
         for iteration in range(1, settings.steps.count + 1):
+            clipping.append(posteriors[0])
             released = session.release(
                 f"iteration {iteration}: hidden units, pixels and their products",
                 shape,
@@ -136,7 +137,7 @@ class BeliefRecipe(Recipe):
                 belief.m_step(own, before) for own, before in zip(sums, posteriors, strict=True)
             ]
             history.append(belief.network(posteriors))
-        return Runs(history[-1], tuple(history))
+        return Runs(history[-1], tuple(history), () if paper else clipping)
 
 
 def first_weights(hidden: int, visible: int, seed: int) -> Array:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, Yardstick
+from dpcore.evaluation.yardstick import ROUNDED, SCORED_ROWS, Scorer, Wording, Yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.models.sigmoid_belief import mathematics as belief
-from dpcore.models.sigmoid_belief.mathematics import Network
+from dpcore.models.sigmoid_belief.mathematics import Network, Posterior
 from dpcore.models.sigmoid_belief.private import WEIGHTS
 from dpcore.wall.statistics import BeliefMoments
 from dpcore.wall.table import PrivateTable
@@ -101,13 +101,23 @@ class BeliefYardstick(Yardstick):
         self, table: Any, options: Mapping[str, Any], clip: float, best: Network, scorer: Scorer
     ) -> float:
         """At the best fit's weights, towards which the steps go."""
+        posterior = belief.fixed(best.weights[0], best.visible_bias[0], best.hidden_bias[0])
+        return self._clipped(posterior, clip, scorer)
+
+    def clipped_in_steps(
+        self, clipping: Sequence[Any], settings: Any, clip: float, scorer: Scorer
+    ) -> Array:
+        """As :class:`Yardstick` says; clipping: beliefs about the weights."""
+        return np.array([self._clipped(posterior, clip, scorer) for posterior in clipping])
+
+    def _clipped(self, posterior: Posterior, clip: float, scorer: Scorer) -> float:
+        """Share of the rows whose vector is longer than the clip."""
         rows = self.on(scorer)[:MEASURED]
         if not len(rows):
             return 0.0
-        posterior = belief.fixed(best.weights[0], best.visible_bias[0], best.hidden_bias[0])
-        shape = BeliefMoments(best.weights.shape[2], rows.shape[1], WEIGHTS, clip)
+        shape = BeliefMoments(posterior.weights.shape[1], rows.shape[1], WEIGHTS, clip)
         hidden, curvature = belief.e_step(rows, posterior)
-        return float(np.mean(shape.norms(hidden, rows, curvature) > clip * (1.0 + 1e-9)))
+        return float(np.mean(shape.norms(hidden, rows, curvature) > clip * (1.0 + ROUNDED)))
 
     def align(self, batch: Network, reference: Network) -> tuple[Network, NDArray[np.bool_]]:
         """Hidden units matched by the direction of their weights; where on and off have changed

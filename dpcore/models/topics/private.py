@@ -158,6 +158,7 @@ class TopicRecipe(Recipe):
         share = 1.0 if words_known is None else words_known.allowed
         memory: Memory | None = None
         history: list[Callable[[], Topics]] = []
+        clipping: list[Array] = []
         for iteration in range(1, (settings.iterations or 1) + 1):
             near = estimate if memory is None else lda.begun(estimate, start, memory)
             emission = lda.expected(near) * share
@@ -182,10 +183,11 @@ class TopicRecipe(Recipe):
                 estimate = lda.topics_of(memory, settings.prior, words_known)
                 final = partial(sharpened, memory, settings.prior, words_known)
             history.append(final)
+            clipping.append(emission[0])
             if iteration * estimate.concentration.size > MOST_HISTORY:
-                history = [final]
+                history, clipping = [final], []
         steps = Later(tuple(history))
-        return Runs(steps[-1], steps)
+        return Runs(steps[-1], steps, clipping)
 
 
 def _looked(

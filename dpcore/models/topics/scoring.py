@@ -12,7 +12,7 @@ that of Hoffman, Blei, Wang, Paisley 2013, section 4). No bound stands between.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -119,6 +119,19 @@ class TopicYardstick(Yardstick):
             return 0.0
         near = weights(mixes(bags, words, 1.0 / len(words)))
         return float(np.mean(reaches(bags, words, near) > clip))
+
+    def clipped_in_steps(
+        self, clipping: Sequence[Any], settings: Any, clip: float, scorer: Scorer
+    ) -> Array:
+        """As :class:`Yardstick` says; clipping: how much of a word each topic has ``(K, V)``."""
+        bags = scorer.rows
+        if not bags.count:
+            return np.zeros(len(clipping))
+        shares = []
+        for words in clipping:
+            near = weights(mixes(bags, words, settings.prior))
+            shares.append(np.mean(reaches(bags, words, near) > clip))
+        return np.array(shares, dtype=float)
 
     def align(self, batch: Topics, reference: Topics) -> tuple[Topics, NDArray[np.bool_]]:
         """Topics matched by their distances; recovered: those that share more than half of

@@ -6,7 +6,7 @@ rows. In it each row is put inside a ball of a public radius.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,12 @@ class Frame:
         else:
             moved = self.matrix[runs] @ moved
         return clip_to_ball(moved, self.radius, axis=-2, out=moved)
+
+    def first(self) -> Frame:
+        """That of the first run."""
+        return replace(
+            self, center=self.center[:1], matrix=self.matrix[:1], inverse=self.inverse[:1]
+        )
 
     def means_back(self, means: Array) -> Array:
         """Means ``(B, K, d)`` from this frame to unit coordinates."""
