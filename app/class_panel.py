@@ -14,6 +14,7 @@ import streamlit as st
 
 from app.class_guesses import HOURS, book, code_of, dot_plot
 from app.lesson import Lesson
+from app.links import Reader, among
 from dpcore.errors import InputError
 
 EVERY = 3.0  # seconds between two looks at the class
@@ -23,20 +24,15 @@ PRIVACY = (
     f"{HOURS} hours after the last one. Anyone who knows or guesses the code can see them and add "
     "to them."
 )
+READERS: dict[str, Reader] = {"class": code_of, "screen": among(("", "1"))}  # of a link
 FULL = "The class is full: this guess is not counted."
 
 
-def from_address(address: Mapping[str, str]) -> list[str]:
-    """Take the class that a link names, and whether it is for the screen; the names of what is not
-    understood."""
-    if "class" not in address:
-        return []
-    try:
+def from_address(address: Mapping[str, str]) -> None:
+    """Take the class that a link names, and whether it is for the screen."""
+    if "class" in address:
         st.session_state["class"] = code_of(address["class"])
-    except InputError:
-        return ["class"]
-    st.session_state["class_screen"] = address.get("screen") == "1"
-    return []
+        st.session_state["class_screen"] = address.get("screen") == "1"
 
 
 def in_address() -> dict[str, str]:

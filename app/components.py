@@ -27,8 +27,8 @@ PROVENANCE = {
 }
 
 MISREAD = (
-    "{names}: the address has a value that this page does not recognise, so it opens with the "
-    "default; choose another below."
+    "{names}: the address has a value that this page does not know or that the others rule out, "
+    "so it opens with another; choose below."
 )
 WHOLE = "In {worth}. The whole bar: the exact fit's gain over the public limits alone."
 LOSSES = {

@@ -314,7 +314,7 @@ def from_query(query: Mapping[str, str]) -> Composition:
 def misread(query: Mapping[str, str]) -> tuple[str, ...]:
     """What a link says in words that are not understood."""
     hide, presets = all_of(partial(hideable, "compose")), among({*PRESETS, "own"})
-    more = {"preset": presets, "hide": hide, "pins": pins_among(misread)}
+    more = {"preset": presets, "hide": hide, "pins": pins_among(misread, Composition)}
     return links.misread(query, _READERS | more)
 
 

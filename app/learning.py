@@ -14,6 +14,7 @@ import numpy as np
 from app.composing import Line
 from app.exercises import EXERCISES
 from app.lesson import Lesson
+from app.links import Reader, among
 from app.scenario import Scenario, opening
 from app.tables import data_of
 from dpcore.accounting import compose, epsilon_of, guess_rate, mu_of
@@ -288,6 +289,16 @@ def read_guesses(text: str) -> dict[str, float]:
         if name in by_name and value in by_name[name].options:
             guesses[name] = value
     return guesses
+
+
+def _guesses(text: str) -> dict[str, float]:
+    guesses = read_guesses(text)
+    if len(guesses) < len([part for part in text.split(",") if part]):
+        raise ValueError(text)
+    return guesses
+
+
+READERS: dict[str, Reader] = {"guesses": _guesses, "figure": among(PAPERS)}  # of a link
 
 
 def write_guesses(guesses: Mapping[str, float]) -> str:

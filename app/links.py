@@ -135,6 +135,19 @@ def among(words: Container[str]) -> Reader:
     return reader
 
 
+def each_once(pairs: Iterable[tuple[str, str]]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """What an address says, and the names that it gives several values, of which none holds.
+
+    >>> each_once([("k", "5"), ("epsilon", "1"), ("epsilon", "2"), ("k", "5")])
+    ({'k': '5'}, ('epsilon',))
+    """
+    values: dict[str, set[str]] = {}
+    for name, value in pairs:
+        values.setdefault(name, set()).add(value)
+    query = {name: value for name, (value, *more) in values.items() if not more}
+    return query, tuple(name for name in values if name not in query)
+
+
 def pins_of(queries: Iterable[Mapping[str, str]], left_out: Container[str]) -> str:
     """Pinned choices as one value of a link, each once, as many as have a name.
 
@@ -157,12 +170,17 @@ def pinned(pins: str) -> tuple[dict[str, str], ...]:
     return tuple(dict(parse_qsl(link, keep_blank_values=True)) for link in pins.split(PIN)[1:])
 
 
-def pins_among(misread: Callable[[Mapping[str, str]], tuple[str, ...]]) -> Reader:
+def pins_among(
+    misread: Callable[[Mapping[str, str]], tuple[str, ...]], choices: type[Any]
+) -> Reader:
     """Reads pinned choices, each of which has only words that are understood. It raises ValueError
     otherwise."""
+    names = {f.name for f in fields(choices)}
 
     def reader(text: str) -> str:
-        if (text and text[0] != PIN) or any(misread(query) for query in pinned(text)):
+        queries = pinned(text)
+        odd = any(misread(query) or query.keys() - names for query in queries)
+        if (text and text[0] != PIN) or odd:
             raise ValueError(text)
         return text
 

@@ -358,10 +358,11 @@ def from_query(query: Mapping[str, str], data_names: Container[str]) -> Scenario
 
 
 def misread(query: Mapping[str, str], data_names: Container[str]) -> tuple[str, ...]:
-    """What a link says of the scenario in words that are not understood."""
+    """What a link says of the scenario in words that are not understood, or rule each other out."""
     query = _renamed(query)
-    metrics = from_query(query, data_names).declared.metrics
-    return links.misread(
+    opened = from_query(query, data_names)
+    metrics = opened.declared.metrics
+    odd = links.misread(
         query,
         {
             "data": among(data_names),
@@ -371,9 +372,11 @@ def misread(query: Mapping[str, str], data_names: Container[str]) -> tuple[str, 
             "words": _words,
             "hide": all_of(partial(hideable, "explore")),
             "without": among(("0", "1")),
-            "pins": pins_among(partial(misread, data_names=data_names)),
+            "pins": pins_among(partial(misread, data_names=data_names), Scenario),
         },
     )
+    others = [name for name in _TOGETHER if query.get(name, "") not in ("", getattr(opened, name))]
+    return tuple(dict.fromkeys([*odd, *others]))
 
 
 def _renamed(query: Mapping[str, str]) -> dict[str, str]:
@@ -474,6 +477,7 @@ _SLIDING = tuple(
     for name, option in model.dials().items()
     if option.dial and option.dial.slide
 )
+_TOGETHER = ("model", "method", "count_by", "adjacency", "show")  # where one may rule out another
 _READERS: dict[str, Reader] = {
     **{name: between(*limits) for name, limits in RANGES.items()},
     "method": among(["recommended", *(n for m in declarations().values() for n in m.methods)]),

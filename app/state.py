@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import fields, replace
 from time import monotonic
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import streamlit as st
 
-from app import composing, scenario
+from app import composing, links, scenario
 from app.composing import Composition
 from app.scenario import GENERATED, UPLOAD, Scenario, at_hand, from_query, sane
 from app.settings import uploads_allowed
@@ -19,6 +19,7 @@ from dpcore.evaluation.composition import COUNTS
 from dpcore.evaluation.study import EPSILONS
 
 ON = "on"  # in the address of a page that goes on with Explore's scenario
+NAMES = {field.name for field in fields(Scenario)}  # as a link has them
 SETTLING = 2.0  # seconds within which the browser may not have heard of a change made here
 
 Choices = TypeVar("Choices", Scenario, Composition)
@@ -39,8 +40,14 @@ def arrived(name: str) -> bool:
     elsewhere = st.session_state.get("page") != name
     st.session_state["page"] = name
     if elsewhere:
-        st.session_state["misread"] = ()
+        st.session_state["misread"] = addressed()[1]
     return bool(elsewhere)
+
+
+def addressed() -> tuple[dict[str, str], tuple[str, ...]]:
+    """What the address of this page says, and the names that it gives several values."""
+    query = st.query_params
+    return links.each_once((name, value) for name in query for value in query.get_all(name))
 
 
 def note_misread(names: Iterable[str]) -> None:
@@ -58,11 +65,21 @@ def _scenario_of(address: Mapping[str, str]) -> Scenario:
 
 def _misread_of(address: Mapping[str, str]) -> tuple[str, ...]:
     """What is not understood of such an address."""
-    return scenario.misread(_own(address), _data_names())
+    carried, several = _carried(address)
+    if ON in address and not NAMES & {*carried, *several}:
+        return (ON,)
+    return (*several, *scenario.misread(carried, _data_names()))
 
 
 def _own(address: Mapping[str, str]) -> Mapping[str, str]:
-    return dict(parse_qsl(address[ON], keep_blank_values=True)) if ON in address else address
+    return _carried(address)[0]
+
+
+def _carried(address: Mapping[str, str]) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """What an address says of the scenario, and the names that it gives several values there."""
+    if ON not in address:
+        return address, ()
+    return links.each_once(parse_qsl(address[ON], keep_blank_values=True))
 
 
 def _data_names() -> list[str]:
@@ -79,13 +96,13 @@ def _kept(
 
     Who comes from the other page by the bar on top brings no address, and finds what was left.
     """
-    state, address = st.session_state, st.query_params.to_dict()
+    state, (address, several) = st.session_state, addressed()
     arriving = arrived(name)
     if name not in state or (bool(address) if arriving else _went_elsewhere(address)):
-        state[name], state["misread"] = read(address), misread(address)
+        state[name], state["misread"] = read(address), (*several, *misread(address))
     choices: Choices = state[name]
     state.pop("chosen", None)
-    if address != choices.as_query():
+    if several or address != choices.as_query():
         st.query_params.from_dict(choices.as_query())
     if arriving or state.get("address") != choices.as_query():
         state["address"], state["addressed"] = choices.as_query(), monotonic()
@@ -123,16 +140,23 @@ def left_on_explore() -> Scenario:
     return scenario
 
 
-def taken_on(page: str) -> tuple[Scenario, bool]:
+def taken_on(page: str, own: Container[str] = ()) -> tuple[Scenario, bool]:
     """Explore's scenario on a page that goes on with it, and whether the page was just opened.
 
     The address carries it, so that a reload or a link finds it again; an upload is only named, and
-    has to be opened anew. Who goes back to an address without it stays where he is.
+    has to be opened anew. A link may also name its choices as on Explore, save the page's ``own``
+    words. Who goes back to an address without it stays where he is.
     """
     state, address, arriving = st.session_state, st.query_params, arrived(page)
-    if arriving and ON in address:
-        state["scenario"] = _scenario_of(address)
-        note_misread(_misread_of(address))
+    if arriving:
+        words = {name: value for name, value in addressed()[0].items() if name not in own}
+        named = ON in words or ("scenario" not in state and NAMES & words.keys())
+        odd = _misread_of(words)
+        if named:
+            state["scenario"] = _scenario_of(words)
+        note_misread(odd)
+        for name in words.keys() & {*NAMES, *odd}:
+            del address[name]
     link = left_on_explore().as_link()
     if arriving or state.get(ON) != link:
         state[ON] = link

@@ -691,7 +691,7 @@ def test_a_bad_address_is_one_sentence_until_something_is_chosen() -> None:
 
 
 @pytest.mark.merge
-@every("view", ["compose", "attack", "learn"])
+@every("view", ["compose", "attack", "release", "learn"])
 def test_each_page_says_what_of_its_address_is_not_understood(view: str) -> None:
     def frame(view: str, state: dict[str, str]) -> None:
         from importlib import import_module
@@ -701,7 +701,12 @@ def test_each_page_says_what_of_its_address_is_not_understood(view: str) -> None
         st.session_state["pages"] = {}
         import_module(f"app.views.{view}").page()
 
-    bad = {"compose": {"k": "0"}, "attack": {"epsilon": "abc"}, "learn": {"figure": "x"}}
+    bad = {
+        "compose": {"k": "0"},
+        "attack": {"epsilon": "abc"},
+        "release": {"model": "zzz"},
+        "learn": {"figure": "x"},
+    }
     page = AppTest.from_function(frame, default_timeout=PATIENCE, args=(view, bad))
     for name, value in bad[view].items():
         page.query_params[name] = value

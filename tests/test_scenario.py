@@ -312,6 +312,10 @@ def test_another_table_opens_with_what_suits_it() -> None:
         assert from_query({name: value}, NAMES).epsilon == 1.0
     bad = {"data": "x", "model": "zzz", "epsilon": "abc", "made": "2x2", "noise": "1", "utm": "9"}
     assert misread(bad, NAMES) == ("data", "model", "epsilon", "made")
+    assert misread({"data": "iris", "model": "lda"}, {"iris"}) == ("model",)  # it needs documents
+    assert misread({"adjacency": "label"}, NAMES) == ("adjacency",)  # of another model
+    assert misread({"show": "zzz"}, NAMES) == ("show",)
+    assert misread({"pins": "|k=x"}, NAMES) == ("pins",)  # a word of another page
 
 
 @pytest.mark.parametrize("model", declarations())

@@ -10,6 +10,13 @@ import pytest
 from app import state
 
 
+class Address(dict[str, str]):
+    """What stands behind a page's name, each name once."""
+
+    def get_all(self, name: str) -> list[str]:
+        return [self[name]]
+
+
 @pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     kept: dict[str, Any] = {}
@@ -74,14 +81,14 @@ def test_what_a_broken_off_run_has_set_is_set_again(session: dict[str, Any]) -> 
 def test_a_page_behind_explore_finds_its_scenario_again(
     session: dict[str, Any], monkeypatch: pytest.MonkeyPatch, link: str
 ) -> None:
-    address: dict[str, str] = {"epsilon": "2"}  # the page's own
+    address = Address(epsilon="2")  # the page's own
     monkeypatch.setattr(state.st, "query_params", address)
     session["scenario"] = state._scenario_of(dict(parse_qsl(link)))
-    scenario, arriving = state.taken_on("attack")
+    scenario, arriving = state.taken_on("attack", own=["epsilon"])
     assert arriving
     assert scenario.as_link() == link == address.get("on", "")
     session.clear()  # a reload: all that is left is the address
-    assert state.taken_on("attack") == (scenario, True)
+    assert state.taken_on("attack", own=["epsilon"]) == (scenario, True)
     assert address["epsilon"] == "2"
 
 
@@ -95,7 +102,7 @@ def test_explore_reads_the_choices_of_a_page_behind_it() -> None:
 def test_the_address_follows_a_change_and_lets_the_reader_go_back(
     session: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address: dict[str, str] = {}
+    address = Address()
     monkeypatch.setattr(state.st, "query_params", address)
     state.taken_on("release")
     state.change(epsilon=0.5)
@@ -107,4 +114,44 @@ def test_the_address_follows_a_change_and_lets_the_reader_go_back(
     address["on"] = "epsilon=x&data=nothing&data"  # nonsense: the defaults
     session.clear()
     assert state.taken_on("release")[0] == state.Scenario()
+    assert session["misread"] == ("data", "epsilon")
+    assert address == {}
+
+
+def test_a_page_behind_explore_takes_a_link_in_explore_s_words(
+    session: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = Address(data="iris", epsilon="0.5", delta="abc", utm_source="mail")
+    monkeypatch.setattr(state.st, "query_params", address)
+    scenario, _ = state.taken_on("release")
+    assert (scenario.data, scenario.epsilon) == ("iris", 0.5)
+    assert session["misread"] == ("delta",)
+    assert address == {"utm_source": "mail", "on": "data=iris&epsilon=0.5"}
+
+
+@pytest.mark.parametrize("text", ["", "zzz", "%%", "a=b", "epsilon=1&epsilon=2"])
+def test_a_carried_address_without_meaning_is_named(
+    session: dict[str, Any], monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setattr(state.st, "query_params", Address(on=text))
+    scenario, _ = state.taken_on("attack")
+    assert scenario == state.Scenario()
+    assert session["misread"] == (("epsilon",) if "epsilon" in text else ("on",))
+
+
+def test_a_name_with_two_values_has_none_and_is_named(
+    session: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Twice(Address):
+        def get_all(self, name: str) -> list[str]:
+            return [self[name], "2"]
+
+        def from_dict(self, query: dict[str, str]) -> None:
+            self.clear()
+            self.update(query)
+
+    address = Twice(epsilon="1", delta="2")
+    monkeypatch.setattr(state.st, "query_params", address)
+    assert state.current().epsilon == state.Scenario().epsilon
+    assert session["misread"] == ("epsilon", "delta")
     assert address == {}

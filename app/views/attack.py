@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -10,10 +11,11 @@ from app import attacking
 from app.attacking import CHOSEN, TYPED, WHOSE, WORST, Cells, Game
 from app.components import brand, ends, live_line, look_again
 from app.covers import cover
+from app.links import all_of, among, misread
 from app.live import live
 from app.result_store import Data
 from app.spoilers import hideable, visible
-from app.state import note_misread, taken_on
+from app.state import addressed, note_misread, taken_on
 from app.tables import provenance, store_of, whole_table
 from dpcore.errors import DPCoreError
 from dpcore.figures.attack import exhibit_scene
@@ -22,7 +24,7 @@ from dpcore.privacy.guarantee import show
 
 def page() -> None:
     """Top to bottom: what it is, whom to attack, what to drag, what to see, what does not hold."""
-    scenario, arriving = taken_on("attack")
+    scenario, arriving = taken_on("attack", own=("epsilon", "hide"))
     hide = linked(arriving)
     data = whole_table(scenario)
     brand("none" if data is None else provenance(data))
@@ -64,12 +66,16 @@ def page() -> None:
 
 def linked(arriving: bool) -> str:
     """What a link hides here; who comes by a link finds the slider where it says."""
-    epsilon = st.query_params.get("epsilon", "")
-    if arriving and epsilon in map("{:g}".format, attacking.EPSILONS):
-        st.session_state["attack_step"] = float(epsilon)
-    elif arriving and epsilon:
-        note_misread(["epsilon"])
-    return hideable("attack", st.query_params.get("hide", ""))
+    address, _ = addressed()
+    stops = map("{:g}".format, attacking.EPSILONS)
+    readers = {"epsilon": among([*stops]), "hide": all_of(partial(hideable, "attack"))}
+    if arriving:
+        own = {name: address[name] for name in readers if name in address}
+        odd = misread(own, readers)
+        note_misread(odd)
+        if "epsilon" in own and "epsilon" not in odd:
+            st.session_state["attack_step"] = float(own["epsilon"])
+    return hideable("attack", address.get("hide", ""))
 
 
 def victim(data: Data) -> tuple[str, int, Cells]:

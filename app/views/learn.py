@@ -11,9 +11,10 @@ from app import class_panel, exercise_sheet, learning, path
 from app.components import brand, to_page
 from app.learning import DOCUMENTS, LESSONS
 from app.lesson import Lesson
+from app.links import misread
 from app.live import live_path
 from app.papers import played
-from app.state import arrived, note_misread
+from app.state import addressed, arrived, note_misread
 from dpcore.figures.model_plot import brief
 from dpcore.papers.drawing import reproduction_figure
 from dpcore.papers.results import stored_result
@@ -26,11 +27,12 @@ def page() -> None:
     """
     arriving = arrived("learn")
     if arriving:
-        linked = st.query_params.get("figure")
-        exists = linked in learning.figures()
-        st.session_state["linked"] = linked if exists else None
-        note_misread([] if exists or linked is None else ["figure"])
-        note_misread(class_panel.from_address(st.query_params))
+        address, _ = addressed()
+        odd = misread(address, {**learning.READERS, **class_panel.READERS})
+        usable = {name: value for name, value in address.items() if name not in odd}
+        st.session_state["linked"] = usable.get("figure")
+        class_panel.from_address(usable)
+        note_misread(odd)
     brand("simulated")
     st.html(f'<h1 class="dp-title">{learning.TITLE}</h1>')
     st.html(f'<p class="dp-lead">{learning.PATH_LEAD}</p>')
