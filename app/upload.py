@@ -25,7 +25,7 @@ from app.scenario import UPLOAD, delta_below, opening
 from app.state import change, left_on_explore
 from dpcore.datasets.delimited import DELIMITERS
 from dpcore.datasets.described import schema_path
-from dpcore.datasets.documents import load_documents
+from dpcore.datasets.documents import demand_texts, load_documents
 from dpcore.datasets.files import InMemory, extension
 from dpcore.datasets.generators import stand_in, stand_in_documents
 from dpcore.datasets.header import Header, header_of
@@ -42,12 +42,11 @@ from dpcore.wall.table import PrivateTable
 from dpcore.wall.table import locked as server_locked
 
 SLOT = "upload"
-TYPES = ["csv", "tsv", "gz", "parquet", "npz", "zip"]
-ALSO_TAKEN = ["xlsx", "xlsm", "xls", "ods", "txt"]  # to be told what to do with them
 LARGEST = 100  # MB
 LARGER = (
-    f"Up to {LARGEST} MB. A larger table: compress it (.csv.gz), write it as Parquet, or use the "
-    "command line (dpcore fit), which reads large files in blocks."
+    "CSV, TSV (also .gz), Parquet, NumPy (.npz) or a zip of .txt files, up to "
+    f"{LARGEST} MB. A larger table: compress it (.csv.gz), write it as Parquet, or use the command "
+    "line (dpcore fit), which reads large files in blocks."
 )
 PRESETS = {
     "age in years": (0.0, 110.0, "years"),
@@ -163,11 +162,9 @@ def panel() -> None:
         icon=":material/straighten:",
     )
     file = st.file_uploader(
-        "A table, or a zip of texts",
-        [*TYPES, *ALSO_TAKEN],
-        key="upload_file",
-        max_upload_size=LARGEST,
-    )
+        "A table, or a zip of texts", key="upload_file", max_upload_size=LARGEST
+    )  # of any type: what is none of these gets a sentence that says what to do
+    st.caption(LARGER)
     if file is not None and st.session_state.get("upload_id") != file.file_id:
         try:
             st.session_state[SLOT] = _opened(file.name, file.getvalue())
@@ -176,7 +173,7 @@ def panel() -> None:
             st.error(str(error))
     upload = _upload()
     if upload is None:
-        st.caption(f"Read so far: nothing. {LARGER}")
+        st.caption("Read so far: nothing.")
         return
     st.caption(
         f"{upload.file.name} is held in this machine's memory; nothing has left it. Looked at so "
@@ -238,10 +235,11 @@ def _opened(name: str, content: bytes) -> Upload:
     if name.lower().endswith(".txt"):
         raise InputError(name, "it is one text", "pack all texts, one .txt file each, as a .zip")
     if name.lower().endswith(".zip"):
+        demand_texts(file)
         lines = _blank(Header({TEXT.name: "text"}, None), None).assign(use="text")
         return Upload(file, lines, lines, 1000, unit="author")
     if extension(file) == ".npz":
-        frame = read_frame(file)
+        frame = _matrix(file)
         header = Header(dict.fromkeys(map(str, frame.columns), "number"), None)
     else:
         header = header_of(file)
@@ -257,6 +255,18 @@ def _opened(name: str, content: bytes) -> Upload:
     form = FileFormat(header.separator) if proposal is None else proposal.file
     rows = 1000 if locked() else len(frame)
     return Upload(file, blank, blank, rows, form, texts, empty)
+
+
+def _matrix(file: InMemory) -> pd.DataFrame:
+    """The rows of an archive of arrays. Raises InputError where none has the usual name."""
+    try:
+        return read_frame(file)
+    except InputError as problem:
+        if problem.field != "array":
+            raise
+        raise InputError(
+            file.name, "it has no array X", "save the rows as an array with that name"
+        ) from None
 
 
 def _entered(upload: Upload) -> Callable[[], Schema] | None:

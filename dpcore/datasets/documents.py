@@ -21,12 +21,13 @@ A schema of a table of texts (the file beside it: ``people.toml``) says which co
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 
@@ -229,26 +230,40 @@ def _holds_texts(column: Column) -> bool:
     return column.type == "text" and column.role == "feature"
 
 
-def _zipped(path: File) -> list[str]:
-    """The ``.txt`` files of an archive by name, read where they lie; nothing is unpacked."""
+def demand_texts(path: File) -> None:
+    """Raise InputError for an archive that is damaged or has no text; its list of files is read,
+    and no file."""
+    with _opened(path):
+        pass
+
+
+@contextmanager
+def _opened(path: File) -> Iterator[tuple[ZipFile, list[ZipInfo]]]:
+    """An archive and its ``.txt`` files by name, read where they lie; nothing is unpacked."""
     try:
         with path.open("rb") as opened, ZipFile(opened) as archive:
             files = [member for member in archive.infolist() if _is_text(member.filename)]
             most = most_bytes(path, LARGEST_ZIP)
             if sum(member.file_size for member in files) > most:
                 raise InputError(path.name, f"its texts exceed {most >> 30} GiB", "give fewer")
-            texts = []
-            for member in sorted(files, key=lambda member: member.filename):
-                with archive.open(member) as file:
-                    texts.append(decoded(path.name, file.read(LARGEST + 1)))
+            if not files:
+                raise InputError(path.name, "it has no .txt file", "pack one file per document")
+            yield archive, sorted(files, key=lambda member: member.filename)
     except FileNotFoundError:
         raise InputError(path.name, "there is no such file", "check the path") from None
     except (BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, zlib.error):
         raise InputError(
             path.name, "the zip file is damaged, or locked", "pack the texts again"
         ) from None
-    if not texts:
-        raise InputError(path.name, "it has no .txt file", "pack one file per document")
+
+
+def _zipped(path: File) -> list[str]:
+    """The texts of an archive."""
+    texts = []
+    with _opened(path) as (archive, files):
+        for member in files:
+            with archive.open(member) as file:
+                texts.append(decoded(path.name, file.read(LARGEST + 1)))
     return texts
 
 

@@ -18,8 +18,27 @@ from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
 
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "cli")]
+
+
+def packed(name: str, content: bytes) -> bytes:
+    """A zip of one file."""
+    archive = io.BytesIO()
+    with ZipFile(archive, "w") as opened:
+        opened.writestr(name, content)
+    return archive.getvalue()
+
+
+def arrays() -> bytes:
+    """An .npz without the array that holds the rows."""
+    archive = io.BytesIO()
+    np.savez(archive, a=np.zeros((2, 2)), b=np.zeros(3))
+    return archive.getvalue()
+
 
 SECRET = "83421"  # in every table, and in no sentence
 NUMBERS = ("abc", "0,5x", "-1", "nan", "1e999", "½")
@@ -83,7 +102,10 @@ FILES: tuple[tuple[str, bytes], ...] = (  # name, content
     ("damaged.csv.gz", b"\x1f\x8b\x08broken"), ("plain.csv.gz", b"a,b\n1,2\n"),
     ("damaged.parquet", b"PAR1broken"), ("damaged.npz", b"PK\x03\x04broken"),
     ("damaged.zip", b"PK\x03\x04broken"), ("empty.zip", b"PK\x05\x06" + bytes(18)),
-    ("people.doc", b"a,b\n1,2\n"),
+    ("people.doc", b"a,b\n1,2\n"), ("people", b"a,b\n1,2\n"), ("a.png", b"\x89PNG\r\n"),
+    ("pictures.zip", packed("a.png", b"\x89PNG")), ("table.zip", packed("a.csv", b"a,b\n1,2\n")),
+    ("arrays.npz", arrays()), ("page.csv", b"<html><body>no</body></html>"),
+    ("list.csv", b'{"a": 1}'), ("letters.pdf", b"%PDF-1.4"), ("only.csv", b"a,b"),
 )  # fmt: skip
 
 
