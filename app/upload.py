@@ -289,10 +289,13 @@ def _entered(upload: Upload) -> Callable[[], Schema] | None:
         upload.lines = _editor(upload)
         if "text" in set(upload.lines["use"]):
             _words(upload)
-        if upload.texts:
+        lines = upload.lines
+        ignored = set(lines["column"][lines["use"] == "ignore"])
+        texts = [name for name in upload.texts if name in ignored]
+        if texts:
             st.caption(
                 "Left out because their cells are neither numbers nor dates: "
-                f"{', '.join(upload.texts)}. To use one as a category, a label or a target, list "
+                f"{', '.join(texts)}. To use one as a category, a label or a target, list "
                 "its possible values from your codebook; to fit topics to one, use it as text."
             )
         if upload.empty:

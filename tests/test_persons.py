@@ -378,7 +378,9 @@ def test_a_release_says_whom_it_protects_and_a_refusal_spends_nothing(tmp_path: 
     with pytest.raises(InputError, match="id column"):
         dp.release("symmetric-mixture", sealed, out=tmp_path / "no", **words)
     assert not book.state().releases
-    done = dp.release("gmm", sealed, out=tmp_path / "out", n_components=2, **words)
+    words |= {"out": tmp_path / "out", "file": "visits.csv"}
+    done = dp.release("gmm", sealed, n_components=2, **words)
+    assert done.dossier["title"] == "visits.csv", "a schema without a title is not named by its ids"
     guarantee = done.dossier["guarantee"]
     assert guarantee["protects"] == "replacing one patient, of whose rows at most 2 count"
     assert (done.dossier["rows"], done.dossier["persons"]) == (None, frame["who"].nunique())

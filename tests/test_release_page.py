@@ -74,6 +74,7 @@ def test_from_no_ledger_to_a_release_and_to_the_end_of_the_budget(path: Path) ->
         assert not at.exception
         assert f"Line {line} of the ledger" in texts(at)
         dossier = json.loads((path.parent / f"budget-release-{line}" / "dossier.json").read_text())
+        assert dossier["told_apart"] in [one.value for one in at.info]
         said = [dossier[name] for name in ("file", "controller", "purpose", "rows")]
         assert said == ["Three groups", f"Registry {line}", "", 5000]
     at.checkbox[0].check().run()

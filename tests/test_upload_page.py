@@ -355,6 +355,11 @@ def test_what_the_form_asks_about_the_file_is_what_the_table_is_read_by() -> Non
     assert kept.table is None
 
 
+def test_a_column_that_is_used_is_not_said_to_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upload, "_editor", lambda opened: opened.limits.assign(use="label"))
+    assert not [one.value for one in with_table(GERMAN).caption if "Left out" in one.value]
+
+
 @pytest.mark.merge
 def test_with_an_id_column_the_promise_is_about_a_person() -> None:
     rows = "".join(f"{i // 2},{20 + i % 60},{1000 * (i % 90)},north\n" for i in range(200))

@@ -395,6 +395,8 @@ def taken() -> None:
         f"Line {dossier['line']['number']} of the ledger. {dossier['guarantee']['sentence']} "
         f"The files are in {folder}."
     )
+    if dossier["told_apart"]:
+        st.info(dossier["told_apart"], icon=":material/query_stats:")
     for column, (name, content) in zip(st.columns(3), files.items(), strict=False):
         column.download_button(name, content, name, width="stretch")
     st.caption(

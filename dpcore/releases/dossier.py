@@ -97,7 +97,7 @@ def dossier_of(
         "format": FORMAT,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "model": fit.model,
-        "title": schema.title or schema.id or "",
+        "title": schema.title or statements.get("file") or "",
         **statements,
         "settings": {**fit.settings, "chosen_on": chosen_on},
         "clip": fit.clip,
