@@ -23,7 +23,7 @@ PROVENANCE = {
     "upload": "Your table: for the custodian only",
     "none": "No data on this page, only arithmetic",
     "unread": "No table in use yet",
-    "stand-in": "Stand-in rows drawn from the limits: no value of your table is shown",
+    "stand-in": "Stand-in data drawn from what you entered: no value of your file is shown",
 }
 
 MISREAD = (

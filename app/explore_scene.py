@@ -38,7 +38,7 @@ SEES = {
     "simulated": "sees everyone",
     "public": "sees everyone",
     "upload": "not private · for the custodian only",
-    "stand-in": "of stand-in rows",
+    "stand-in": "of stand-in data",
 }
 
 

@@ -191,7 +191,7 @@ def provenance(data: Data) -> str:
 
 BADGES = {
     "upload": " · exact values of your table, for the custodian only · rehearsal",
-    "stand-in": " · of stand-in rows",
+    "stand-in": " · of stand-in data",
 }
 
 

@@ -289,7 +289,9 @@ def test_texts_and_a_public_list_of_words_reach_explore_and_the_release_page(
     assert not at.exception
     assert not at.error
     assert at.session_state["scenario"].model == "lda"
-    assert "stand-in documents drawn from your words" in at.caption[0].value
+    head = next(one.proto.body for one in at.get("html") if "dp-head" in one.proto.body)
+    assert "stand-in documents drawn from your words" in head
+    assert "dpcore fit lda FILE" not in head, "they are one's own"
     found: Upload = at.session_state[SLOT]
     assert found.rows == len(texts)
     standing_in, own = (upload._data(found, found.table, real=real) for real in (False, True))

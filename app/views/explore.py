@@ -244,8 +244,10 @@ def lead(scenario: Scenario, data: Data | None, *, standing_in: bool) -> str:
     elif not data.is_one_row(scenario.rows_per_person):
         who = f"rows of {who}"
     if standing_in:
-        who = "stand-in rows drawn from your limits"
-    own = " Documents of your own: <code>dpcore fit lda FILE</code>." if data.documents else ""
+        who = f"stand-in {data.schema.thing}s drawn from your "
+        who += "words" if data.documents else "limits"
+    listed = data.documents and data.provenance != "upload"
+    own = " Documents of your own: <code>dpcore fit lda FILE</code>." if listed else ""
     if data.credit:
         own += f" {escape(data.credit)}"
     if data.every is not None:

@@ -101,7 +101,7 @@ def planning(scenario: Scenario, data: Data) -> tuple[Plan | None, list[Pending]
             if state is None:
                 return None, pending
             plan = releasing.planned(state, scenario)
-            bar(plan, scenario.epsilon)
+            bar(plan, scenario.epsilon, thing)
             return plan, pending
 
 
@@ -244,8 +244,11 @@ def start(path: Path, unit: str, adjacency: str, rows: int, thing: str) -> None:
         st.rerun()
 
 
-def bar(plan: Plan, epsilon: float) -> None:
-    """Spent, this release (of an epsilon), and left, as shares of the whole budget."""
+def bar(plan: Plan, epsilon: float, thing: str) -> None:
+    """Spent, this release (of an epsilon), and left, as shares of the whole budget.
+
+    thing: what one row is called.
+    """
     state, fits = plan.state, plan.fits
     spent = min(1.0, plan.spent)
     share = max(0.0, min(1.0 - spent, plan.share))
@@ -261,8 +264,8 @@ def bar(plan: Plan, epsilon: float) -> None:
     )
     st.markdown(
         f"The total budget is **ε = {show_bound(limit.epsilon)}** at δ = "
-        f"{show_delta(limit.delta)}, {protects(who.adjacency, who.unit, who.rows)}. Releases "
-        f"so far: {len(state.releases)}."
+        f"{show_delta(limit.delta)}, {protects(who.adjacency, who.unit, who.rows, thing)}. "
+        f"Releases so far: {len(state.releases)}."
     )
     if plan.fits:
         split(state, epsilon)
