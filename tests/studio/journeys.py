@@ -34,6 +34,7 @@ PATIENCE = 60_000  # ms
 ALL_DRAWS = """document.querySelector('[data-panel="private"]').innerText.includes("faint: 12")"""
 REFUSED = "[data-testid=stException], [data-testid=stAlertContentError]"
 FILES = "[data-testid=stFileUploader] input[type=file]"
+ONE_LEFT = "document.querySelectorAll('#portal [role=option]').length === 1"
 COMMAND = "dpcore explore"  # what the README's one command ends with
 
 
@@ -521,6 +522,8 @@ def fill_in(walk: Walk, line: int, column: str, text: str) -> None:
     walk.page.keyboard.type(text, delay=20)  # as fast as nobody types it would be lost
     walk.keys += len(text)
     walk.page.wait_for_timeout(60)
+    if box.get_attribute("role") == "combobox":  # a list is narrowed to what was typed
+        walk.page.wait_for_function(ONE_LEFT)
     walk.press("Enter")
     box.wait_for(state="detached")
     walk.rest()
