@@ -244,6 +244,7 @@ def test_prices_are_what_the_others_lose(monkeypatch: pytest.MonkeyPatch) -> Non
         checked += 1
     assert checked >= 3
     assert found.sentences()[0].endswith(f"gains {found.budget_dual:.2g} points in all.")
+    assert replace(found, budget_dual=2e-10).sentences()[0].endswith("gains nothing.")
     assert f"costs the others {found.prices['b']:.2g} points" in " ".join(found.sentences())
 
 

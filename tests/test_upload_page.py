@@ -310,7 +310,8 @@ def test_texts_and_a_public_list_of_words_reach_explore_and_the_release_page(
     shown = " ".join(str(one.value) for one in (*release.markdown, *release.caption))
     assert "fitted to all documents, over 4 public words, 1,000 synthetic documents" in shown
     assert "list of words was public before anyone saw the data; every " in shown
-    assert not release.toggle, "several releases of documents are not planned"
+    assert not release.toggle
+    assert "plan releases of documents one at a time." in shown
     release.checkbox[0].check().run()
     release.button[-1].click().run()
     assert not release.exception

@@ -35,7 +35,7 @@ export function barLengths(values, room, axis) {
  * Whether a label is a number; a reason has no bar and may use all of the card.
  * @param {string} text
  */
-export const isNumberLabel = (text) => /^[^a-z]*\d/i.test(text);
+export const isNumberLabel = (text) => /^(under )?[^a-z]*\d/i.test(text);
 
 /** @type {import("./types.js").LayerKind} */
 export const bars = {

@@ -33,6 +33,10 @@ from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.table import PrivateTable, locked
 
 FOR_REPORT = "Printed in the report as you write it; may be left empty."
+OF_DOCUMENTS = (
+    "Several releases are planned together for tables alone, since simulating documents takes "
+    "minutes; plan releases of documents one at a time."
+)
 SIMULATING = "Simulating easy and hard rows…"
 Pending = Callable[[], bool] | None  # whether there is more to show
 NAMED, LOCK = "Release to come", "Locked at ε"
@@ -61,8 +65,10 @@ def page() -> None:
         to_explore()
         return
     pending = []
-    if isinstance(table.schema, Schema):  # simulating documents takes minutes: no plan of several
+    if isinstance(table.schema, Schema):
         pending.append(several.panel(scenario, data, table.schema))
+    else:
+        st.caption(OF_DOCUMENTS)
     plan, more = planning(scenario, data)
     pending += more
     with st.container(border=True):

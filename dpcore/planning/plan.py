@@ -29,6 +29,7 @@ Array = NDArray[np.float64]
 
 GAP = 0.02  # between what the programme counts on and what was simulated, above which it is said
 NOTHING = 0.005  # a share that is shown as 0%
+LEAST_GAIN = 1e-3  # points; less is what the solver leaves
 POINT = 0.01  # of the share of the exact gain
 
 
@@ -162,7 +163,10 @@ class ReleasePlan:
         shares take."""
         if not self.feasible:
             return ()
-        more = f"One percent more of the budget gains {self.budget_dual:.2g} points in all."
+        gain = (
+            "nothing" if self.budget_dual < LEAST_GAIN else f"{self.budget_dual:.2g} points in all"
+        )
+        more = f"One percent more of the budget gains {gain}."
         prices = (
             f"One more percentage point for {'each ' if release.times > 1 else ''}{release.name!r} "
             f"costs the others {price:.2g} points together."
