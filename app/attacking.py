@@ -65,7 +65,8 @@ def pair_of(
 ) -> tuple[Pair, dict[str, Any]]:
     """The two tables, and the options of the fits that are attacked.
 
-    typed: cells of somebody new, who is added, or takes the first row's place.
+    typed: cells of somebody new, who is added, or takes the first row's place. Raises InputError
+    for somebody new where only parts of rows are protected, and for cells that cannot be.
     """
     setting = scenario.setting(data.secret)
     options = {**setting.options(), "clip": setting.clip}

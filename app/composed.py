@@ -103,7 +103,8 @@ def member(composition: Composition, name: str, part: str) -> str:
 
 
 def packed(picture: Picture) -> dict[str, Any]:
-    """The parts of a picture of some counts as short numbers, rounded to the safe side."""
+    """The parts of a picture of some counts as short numbers, rounded to the safe side. Raises
+    TypeError for a picture of another kind."""
     match picture:
         case Profile():
             return {"epsilons": _short(np.stack([*picture.epsilons.values()], axis=1), np.ceil)}

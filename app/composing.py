@@ -139,7 +139,8 @@ class Line:
 
     @classmethod
     def of(cls, event: Event) -> Line:
-        """The line of an event of a fit's ledger."""
+        """The line of an event of a fit's ledger. Raises InputError for other noise than the page
+        has."""
         match event.mechanism:
             case Laplace(scale=scale, l2_ratio=ratio):
                 return cls("l", float(scale), event.count, ratio=ratio, fit=True)

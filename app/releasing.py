@@ -99,7 +99,10 @@ def _of_session() -> str:
 
 
 def table_of(scenario: Scenario, data: Data) -> tuple[PrivateTable | PrivateCorpus, str]:
-    """The rows or documents to release from, and what was looked at while settings were chosen."""
+    """The rows or documents to release from, and what was looked at while settings were chosen.
+
+    Raises InputError where an upload is no longer in use.
+    """
     if scenario.data != UPLOAD:
         return data.table, "real data"
     sealed = upload.sealed()

@@ -43,7 +43,7 @@ class Exercise:
     at: tuple[tuple[Any, ...], ...] = ()
 
     def expected(self, function: AnyFunction, arguments: Sequence[Any] = ()) -> Array:
-        """The numbers of the right answer or of a slip, flat."""
+        """The numbers ``(n,)`` of the right answer or of a slip, flat."""
         return _flat(self.values(function if self.at else function(*arguments)))
 
     def values(self, answer: Any) -> list[Any]:

@@ -231,7 +231,8 @@ class Settings:
     def parse(cls, *, mode: str = "proved", **words: Any) -> Self:
         """Settings from plain words, each checked; ``None`` stands for the usual.
 
-        Raises InputError for a word that cannot be, or that does not go with another.
+        Raises InputError for a word that cannot be, or that does not go with another; TypeError for
+        one that is no option.
         """
         options = cls.options()
         if unknown := words.keys() - options.keys() - {"components"}:

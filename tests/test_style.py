@@ -111,3 +111,58 @@ def test_a_name_that_says_its_role_is_found_wherever_it_is_bound() -> None:
     assert {name.lower() for name in named} & ROLES == {
         *("told", "kept", "seen", "found", "one", "each", "made")
     }
+
+
+@pytest.mark.parametrize("room", ["dpcore", "app"])
+def test_docstrings_say_what_arrays_hold_and_what_is_raised(room: str) -> None:
+    """Of whatever is public; a method without one, or whose first words are "As ...", takes that of
+    the class above."""
+    silent = [
+        f"{path.relative_to(ROOT)}: {name} says nothing of {what}"
+        for path in sorted((ROOT / room).rglob("*.py"))
+        for name, function in _public(ast.parse(path.read_text(encoding="utf-8")).body)
+        for what in _unsaid(name, function)
+    ]
+    assert not silent, "\n".join(silent)
+
+
+def _public(body: list[ast.stmt], above: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Functions and methods of a file that are public, by name."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            yield above + node.name, node
+        elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from _public(node.body, f"{above}{node.name}.")
+
+
+def _unsaid(name: str, function: ast.FunctionDef) -> Iterator[str]:
+    """What a function's docstring should say and does not."""
+    text = ast.get_docstring(function)
+    if text is None and "." not in name:
+        yield "anything"
+    if text is None or text.startswith("As :"):
+        return
+    arguments = (*function.args.args, *function.args.kwonlyargs)
+    annotations = (*(argument.annotation for argument in arguments), function.returns)
+    arrays = any(note is not None and ast.unparse(note) == "Array" for note in annotations)
+    if arrays and not ("(" in text or "shape" in text):
+        yield "the shape of its arrays"
+    for node in ast.walk(function):
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            error = ast.unparse(node.exc.func)
+            if error.endswith(("Error", "Exceeded", "NotCovered")) and error not in text:
+                yield error
+
+
+def test_a_docstring_that_leaves_something_out_is_found() -> None:
+    code = (
+        'def f(x: Array) -> None:\n    """F."""\n    raise InputError("x")\n'
+        "def g() -> None: ...\n"
+        "class C:\n    def h(self) -> None: raise InputError('x')\n"
+        '    def i(self) -> Array:\n        """As :class:`B` says."""\n'
+        '    def j(self) -> Array:\n        """Ones ``(n,)``."""\n'
+        "def _k() -> None: ...\n"
+    )
+    unsaid = {name: [*_unsaid(name, node)] for name, node in _public(ast.parse(code).body)}
+    of_f = ["the shape of its arrays", "InputError"]
+    assert unsaid == {"f": of_f, "g": ["anything"], "C.h": [], "C.i": [], "C.j": []}

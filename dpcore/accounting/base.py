@@ -269,7 +269,7 @@ def _times(value: Real, factor: Real) -> Real:
 
 
 def inverse_square(noise: Real) -> Array:
-    """``1 / noise^2``; no noise gives infinity."""
+    """``1 / noise^2``, of the shape of noise; no noise gives infinity."""
     with np.errstate(divide="ignore", over="ignore"):
         return np.asarray(1.0 / np.square(np.asarray(noise, dtype=float)))
 

@@ -45,7 +45,7 @@ class Pairs:
 
     @property
     def linear(self) -> Array:
-        """Sum of the epsilons."""
+        """Sum of the epsilons, of the shape ``(...)`` of noise and delta."""
         return np.asarray(np.tensordot(self.counts, self.epsilons, axes=1))
 
 
@@ -147,7 +147,8 @@ class InPairs:
         check_pairs(events, self.counting)
 
     def total(self, events: Events, delta: Array) -> Array:
-        """Epsilon of covered events; infinite where their own deltas leave too little."""
+        """Epsilon of covered events, of the broadcast shape ``(...)`` of noise and delta; infinite
+        where their own deltas leave too little. A method overrides this."""
         raise NotImplementedError
 
     def epsilon(self, events: Events, delta: Real) -> Real:

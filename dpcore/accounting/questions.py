@@ -66,7 +66,8 @@ def against_count(
     gives for every event's count multiplied. Methods that count in pairs share delta anew for every
     count. Infinity where the events' own deltas use up ``delta``.
 
-    Raises NotCovered where the method has no theorem for the events.
+    Raises NotCovered where the method has no theorem for the events, InputError for a count that is
+    no whole number of 0 or more.
 
     >>> from dpcore.privacy import Event, Gaussian
     >>> against_count([Event(Gaussian(10.0))], [0, 1, 100], 1e-5).round(3)

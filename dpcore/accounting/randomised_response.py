@@ -157,12 +157,12 @@ class Multiplied:
     curve: Curve
 
     def epsilon(self, delta: Array, *, both: bool = True) -> Ends:
-        """Both ends are the exact epsilon."""
+        """Both ends are the exact epsilon, of the shape ``(...)`` of delta."""
         end = self.curve.epsilon(delta)
         return Ends(end, end)
 
     def delta(self, epsilon: Array, *, both: bool = True) -> Ends:
-        """Both ends are the exact delta."""
+        """Both ends are the exact delta, of the shape ``(...)`` of epsilon."""
         end = self.curve.delta(epsilon)
         return Ends(end, end)
 

@@ -187,7 +187,8 @@ def _ways(event: Event) -> tuple[Event, ...]:
 
 
 def pure_epsilon(events: Events) -> Array:
-    """The sum of the epsilons where every event is pure, else infinity."""
+    """The sum of the epsilons where every event is pure, else infinity; of the noise's
+    shape ``(...)``."""
     total = np.zeros(())
     for event in live(events):
         total = total + event.count * _pure(event)
@@ -242,7 +243,7 @@ def _log_variance(moment: Curve, rows: Shape) -> Array:
 
 
 def lowest(value: Curve, rows: Shape, enough: float, close: Curve) -> Array:
-    """The value at the bottom of a valley in log lambda, for every cell of a grid at once.
+    """The value at the bottom of a valley in log lambda, for every cell ``(...)`` of a grid.
 
     value: takes lambdas that broadcast against the cells on their last axes; where one is NaN its
     answer is not used, and should be cheap. rows: the shape of the cells, but 1 along axes on which

@@ -322,7 +322,7 @@ def _log_binomials(most: int, rate: float) -> Array:
 
 
 def log_choose(n: Array, k: Array) -> Array:
-    """log of the binomial coefficient of whole numbers; -infinity for k > n."""
+    """log of the binomial coefficient of whole numbers ``(...)``; -infinity for k > n."""
     whole = _log_factorials(int(max(np.max(n), np.max(k))))
     rest = whole[np.maximum(n - k, -1.0).astype(np.intp)]
     return np.asarray(whole[n.astype(np.intp)] - whole[k.astype(np.intp)] - rest)
@@ -376,7 +376,10 @@ def delta_from(
 
 
 def saving(orders: Array, conversion: Conversion) -> Array:
-    """What the conversion takes off lambda epsilon: lambda log lambda - alpha log alpha, or 0."""
+    """What the conversion takes off lambda epsilon: lambda log lambda - alpha log alpha, or 0.
+
+    orders: the lambdas ``(...)``; the result has their shape.
+    """
     if conversion == "classic":
         return np.zeros(np.shape(orders))
     return np.asarray(-np.log1p(orders) - orders * np.log1p(1.0 / orders))

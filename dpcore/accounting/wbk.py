@@ -292,7 +292,8 @@ def orders_up_to(highest: int) -> Array:
 
 
 def sampled_log_moments(highest: int, noise: float, rate: float, theorem: int) -> Array:
-    """The smaller of the theorem and the curve of the unsampled release, as the theorem's below."""
+    """Log moments of the orders of :func:`orders_up_to`, ``(orders,)``: the smaller of the theorem
+    and the curve of the release without sampling."""
     plain = gaussian_log_moment(orders_up_to(highest) - 1.0, noise)
     if noise == 0.0 or math.isinf(noise):
         return plain

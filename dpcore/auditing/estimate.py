@@ -51,7 +51,8 @@ def epsilon_lower_bound(first: Array, second: Array, delta: float, confidence: f
 
 
 def mu_lower_bound(first: Array, second: Array, confidence: float) -> float:
-    """Lower bound on the mu of a Gaussian mechanism, from the same. Never below 0.
+    """Lower bound on the mu of a Gaussian mechanism, from outputs ``(runs,)`` or
+    ``(runs, p)``. Never below 0.
 
     **Guarantee.** As :func:`epsilon_lower_bound`, for mechanisms that are mu-GDP.
     """
@@ -63,7 +64,8 @@ def mu_lower_bound(first: Array, second: Array, confidence: float) -> float:
 
 
 def gaussian_lower_bound(first: Array, second: Array, delta: float, confidence: float) -> float:
-    """Lower bound on epsilon at ``delta`` of a mechanism whose noise is normal, from the same."""
+    """Lower bound on epsilon at ``delta`` of a mechanism whose noise is normal, from outputs
+    ``(runs,)`` or ``(runs, p)``."""
     mu = mu_lower_bound(first, second, confidence)
     return float(epsilon_of(delta, mu)) if mu > 0.0 else 0.0
 

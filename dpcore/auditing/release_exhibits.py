@@ -278,7 +278,8 @@ def _counted(
 
 
 def sealed(rows: Array, kinds: NDArray[np.int_]) -> PrivateTable:
-    """Two-class rows behind the wall, open to all, in a public ball twice as wide."""
+    """Rows ``(n, d)`` of two classes ``(n,)`` behind the wall, open to all, in a public ball twice
+    as wide as they are."""
     import pandas as pd
 
     names = [f"x{i}" for i in range(rows.shape[1])]

@@ -67,7 +67,7 @@ class Data:
         return np.asarray(rows / (norms if self.equal_contrast else norms.max()))
 
     def seal(self, rows: Array) -> PrivateTable:
-        """The rows behind the wall, bounded by the unit ball."""
+        """The rows ``(n, d)`` behind the wall, bounded by the unit ball."""
         import pandas as pd
 
         names = [f"p{i + 1}" for i in range(rows.shape[1])]

@@ -60,7 +60,7 @@ class Data:
         return np.asarray(rows / np.linalg.norm(rows, axis=1).max())
 
     def seal(self, rows: Array) -> PrivateTable:
-        """The rows behind the wall, bounded by the unit ball."""
+        """The rows ``(n, d)`` behind the wall, bounded by the unit ball."""
         import pandas as pd
 
         names = [f"x{i + 1}" for i in range(self.dim)]

@@ -79,7 +79,7 @@ class Data:
         return np.clip(rows, -1.0, 1.0)
 
     def seal(self, rows: Array) -> PrivateTable:
-        """The rows behind the wall, bounded by the box."""
+        """The rows ``(n, d)`` behind the wall, bounded by the box."""
         import pandas as pd
 
         names = [f"x{i + 1}" for i in range(self.dim)]

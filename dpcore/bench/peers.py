@@ -189,7 +189,8 @@ def google_rdp(releases: Callable[[], Releases], delta: float, *, replaced: bool
 def google_rdp_table(
     release: Callable[[float], Any], noises: Array, deltas: Array, count: int
 ) -> Table:
-    """One accountant for each noise, asked for every delta: its best loop."""
+    """Epsilons ``(noises, deltas)``: one accountant for each noise, asked for every delta, which is
+    the peer's best loop."""
     fresh = _google_rdp(replaced=False)
 
     def answer() -> Array:
@@ -354,7 +355,7 @@ def opendp_curve(rho: float, delta: float) -> Answer:
 
 
 def opendp_table(rhos: Array, deltas: Array) -> Table:
-    """One curve for each cost, asked for every delta."""
+    """Epsilons ``(rhos, deltas)``: one curve for each zCDP cost, asked for every delta."""
     curve_of = _opendp_curves()
 
     def answer() -> Array:

@@ -195,7 +195,8 @@ def in_limits(
 
 
 def in_round_limits(rows: Array, outcome: Array | None = None) -> PrivateTable:
-    """The same with limits that are round numbers around what is there; see :func:`around`."""
+    """Rows ``(n, d)`` and an outcome ``(n,)`` sealed with limits that are round numbers around what
+    is there; see :func:`around`."""
     return in_limits(rows, [around(column) for column in rows.T], outcome)
 
 

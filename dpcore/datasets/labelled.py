@@ -47,7 +47,7 @@ def labelled_classes(
 
 
 def labelled_frame(rows: Array, kinds: NDArray[np.integer]) -> tuple[pd.DataFrame, Schema]:
-    """A table of simulated rows and its schema, whose ball is wider than the rows.
+    """A table of simulated rows ``(n, d)`` and its schema, whose ball is wider than the rows.
 
     Columns ``x1`` ... and ``kind`` with categories ``"0"`` ... .
     """
@@ -65,6 +65,6 @@ def labelled_frame(rows: Array, kinds: NDArray[np.integer]) -> tuple[pd.DataFram
 
 
 def labelled_table(rows: Array, kinds: NDArray[np.integer]) -> PrivateTable:
-    """The same behind the wall, open to all because simulated."""
+    """Simulated rows ``(n, d)`` of the classes ``(n,)`` behind the wall, open to all."""
     frame, schema = labelled_frame(rows, kinds)
     return PrivateTable.seal(frame, schema, open_to_all=True)

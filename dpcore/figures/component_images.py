@@ -185,7 +185,8 @@ def cosines(private: Array, truth: Array) -> Array:
 
 
 def largest(exact: Array, most: int) -> Places:
-    """The columns to draw, in their own order: all, or those with the largest numbers."""
+    """The columns to draw, at most ``most``, of an exact fit ``(d, k)``: those with the largest
+    numbers, in the table's order."""
     size = np.linalg.norm(exact, axis=-1)
     return np.sort(np.argsort(-size, kind="stable")[:most])
 
@@ -212,7 +213,8 @@ def described(parts: Parts, *, table: bool = True) -> str:
 
 
 def compared(parts: Parts, private: Array, likeness: Array, *, table: bool = True) -> str:
-    """Each private part in words: how like the exact one it is, and what it moves most."""
+    """Each private part, a column of ``(d, k)``, in words: how like the exact one it is, by its
+    likeness ``(k,)``, and what it moves most."""
     if not np.all(np.isfinite(private)):
         return NO_FIT
     sentences = (

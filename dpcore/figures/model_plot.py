@@ -88,7 +88,7 @@ def portrait(model: str, show: str = "") -> Portrait:
 
 
 def own_units(public: PublicFrame, values: Array, column: int) -> Array:
-    """Unit coordinates of a column in the data's own units."""
+    """Unit coordinates ``(...)`` of a column in the data's own units."""
     return np.asarray(public.center[column] + public.half_range[column] * values)
 
 

@@ -68,7 +68,7 @@ def by_places(places: str, *others: str) -> Match:
 
 
 def as_they_are(arrays: Arrays, reference: Arrays, scale: Array) -> Arrays:
-    """No matching: parts have names, or there is one."""
+    """No matching, whatever the shapes: parts have names, or there is one."""
     return arrays
 
 

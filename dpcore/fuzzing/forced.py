@@ -35,7 +35,7 @@ class Coins:
         return np.random.default_rng([*self._key, self._calls])
 
     def random(self, shape: int | tuple[int, ...]) -> Array:
-        """Uniform numbers, by row."""
+        """Uniform numbers of this shape, one axis of which is the rows: each row has its own."""
         here = (shape,) if isinstance(shape, int) else shape
         axis = here.index(self._all - len(self._absent))
         full = (*here[:axis], self._all, *here[axis + 1 :])
@@ -55,11 +55,11 @@ class Coins:
         return self._fresh().permutation(rows)
 
     def standard_normal(self, *, out: Array) -> None:
-        """Noise of any shape."""
+        """Standard normal noise into an array ``(...)`` of any shape."""
         out[...] = self._fresh().standard_normal(out.shape)
 
     def laplace(self, *, size: tuple[int, ...]) -> Array:
-        """Noise of any shape."""
+        """Laplace noise ``(...)`` of scale 1 and any shape."""
         return self._fresh().laplace(size=size)
 
     def standard_gamma(self, shape: int) -> float:

@@ -131,7 +131,7 @@ def _free(curve: Counting, size: Size, epsilons: Sequence[float]) -> Array:
 
 
 def true_epsilon(noise: Array, size: Size) -> Array:
-    """What GGG noise of this size really proves, exactly, where a row is replaced.
+    """What GGG noise ``(...)`` of this size really proves, exactly, where a row is replaced.
 
     All counts, sums and squares of an iteration are one vector with one sensitivity, so an
     iteration is one Gaussian release of noise ``2 z / that``.

@@ -159,7 +159,7 @@ class Run:
     def scores(
         self, curve: str, x: float, scores: Array, *, panel: str | None = None, **facts: Any
     ) -> None:
-        """Add scores of some runs; those of one point become a row of their median and quantiles.
+        """Add scores ``(...)`` of some runs; those of one point become a row: median and quantiles.
 
         facts: of the row; a function is called with all scores of the point.
         """

@@ -236,8 +236,8 @@ def _one_line(name: str, text: object) -> str:
 
 
 def demand_whole(model: str, privacy: Privacy, components: int, options: dict[str, Any]) -> None:
-    """Raise where a fit draws samples, or plans other noise: nothing here counts that. A number of
-    rows to draw may be all there are, but only the rows tell.
+    """Raise InputError where a fit draws samples, or plans other noise: nothing here counts that. A
+    number of rows to draw may be all there are, but only the rows tell.
     """
     how = recipe(model)
     demand_options(model, how.options, options)

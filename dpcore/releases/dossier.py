@@ -313,7 +313,7 @@ def _worded(
 
 def ledger_of(record: dict[str, Any]) -> Ledger:
     """The ledger of the releases that a dossier records. Raises ReplayError for an entry that no
-    release makes.
+    release makes, ValueError for a proof without a ledger.
     """
     entries = tuple(LedgerEntry(**entry) for entry in record["entries"])
     if not entries or not all(map(_is_sound, entries)):

@@ -295,7 +295,7 @@ class OpenedRelease:
         return np.where(outside[:, None], drawn, filled)
 
     def cells(self, rows: Rows) -> Array:
-        """The same as they stand there, before fills and limits; NaN where a cell is missing.
+        """The numbers ``(n, d)`` as they stand there, without fills and limits; missing: NaN.
 
         Raises InputError for rows without the columns, or in another notation.
         """

@@ -91,7 +91,7 @@ def grid_for(
 
 
 def on_grid(values: Array, grid: Grid, unit: float, noise: Integers) -> Array:
-    """Values moved to the grid with noise ``values.shape``; unit: of their own coordinates.
+    """Values ``(...)`` moved to the grid with noise of their shape; unit: of their own coordinates.
 
     Which step a value is on is decided before any noise is added, and the sum of the two whole
     numbers is all that is kept.

@@ -26,7 +26,7 @@ class SecretCoins:
         self._stream = stream
 
     def random(self, shape: int | tuple[int, ...]) -> Array:
-        """Uniform numbers in ``[0, 1)``."""
+        """Uniform numbers in ``[0, 1)``, of this shape."""
         return self._stream.random(shape)
 
     def choice(self, rows: int, size: int) -> Indices:

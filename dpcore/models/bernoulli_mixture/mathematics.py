@@ -37,7 +37,7 @@ class Bernoulli(Family):
 
 
 def chances(means: Array) -> Array:
-    """Chance of a yes, from a mean in unit coordinates."""
+    """Chance of a yes, from means ``(...)`` in unit coordinates."""
     return np.asarray((1.0 + means) / 2.0)
 
 

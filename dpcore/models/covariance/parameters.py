@@ -67,7 +67,7 @@ class CovarianceParameters:
 
     @property
     def explained_variance_ratio(self) -> Array:
-        """The same as shares of their sum."""
+        """The same as shares ``(d,)`` of their sum."""
         return shares(self.explained_variance)
 
     @cached_property

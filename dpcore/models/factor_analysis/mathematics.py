@@ -211,8 +211,9 @@ def proved(
 ) -> Factors:
     """What can be seen through the noise, and nothing else; then factor analysis of that.
 
-    Arguments as of :func:`denoised`. Own variances are floored by what noise can hide; factors that
-    cannot be seen have loadings 0. Without noise this is EM of maximum likelihood. Total.
+    Arguments, with their shapes, as of :func:`denoised`. Own variances are floored by what noise
+    can hide; factors that cannot be seen have loadings 0. Without noise this is EM of maximum
+    likelihood. Total.
     """
     clean = denoised(mean, second_moment, sd, mean_sd, factors, radius, usual)
     begin = _spectral_start(clean.moment, clean.values, clean.vectors, clean.mean)

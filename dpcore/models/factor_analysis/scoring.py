@@ -56,7 +56,8 @@ class FactorYardstick(Yardstick):
         return factors.log_density(batch, scorer.rows) + scorer.public.log_volume()
 
     def measure(self, batch: Factors, scorer: Scorer, metric: str) -> Array:
-        """``reconstruction_error``: mean squared error of a coordinate, in public units."""
+        """As :class:`Yardstick` says; ``reconstruction_error`` is the mean squared error of a
+        coordinate, in public units."""
         match metric:
             case "test_log_likelihood_scaled":
                 return factors.log_density(batch, scorer.rows)

@@ -111,7 +111,7 @@ def start(model: GradientModel, dim: int, norm: float, seed: int) -> Array:
 def ascended(beta: Array, gradient: Array, step_size: float, norm: float) -> Array:
     """One step ``beta + step_size gradient``, drawn back into the public ball ``|beta| <= norm``.
 
-    Total: what is undefined leaves beta where it was.
+    beta, gradient: ``(runs, d)``. Total: what is undefined leaves beta where it was.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         moved = beta + step_size * gradient

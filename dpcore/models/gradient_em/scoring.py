@@ -127,7 +127,7 @@ class GradientYardstick(Yardstick):
         )
 
     def score(self, batch: Coefficients, scorer: Scorer) -> Array:
-        """Below 0 for a fit that is worse than knowing nothing."""
+        """As :class:`Yardstick` says; below 0 for a fit that is worse than knowing nothing."""
         return 1.0 - self.measure(batch, scorer, "estimation_error") / _vector(scorer).length
 
     def measure(self, batch: Coefficients, scorer: Scorer, metric: str) -> Array:

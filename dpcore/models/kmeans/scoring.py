@@ -70,7 +70,7 @@ def _middle(scorer: Scorer) -> Centres:
 
 
 def converged(rows: Array, parts: int) -> Centres:
-    """Lloyd's algorithm by scikit-learn, a batch of one in the order of the centres.
+    """Lloyd's algorithm by scikit-learn on ``(n, d)``: a batch of one in the order of the centres.
 
     Raises InputError for fewer rows than centres.
     """

@@ -43,7 +43,7 @@ class Belief:
     log: Array
 
     def matrix(self, values: Array) -> Array:
-        """Matrices with these axes and other eigenvalues."""
+        """Matrices ``(..., d, d)`` with these axes and other eigenvalues ``(..., d)``."""
         return np.asarray((self.axes * values[..., None, :]) @ np.swapaxes(self.axes, -1, -2))
 
 

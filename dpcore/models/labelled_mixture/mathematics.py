@@ -116,7 +116,8 @@ def combined(counts: list[Array], deviations: list[Array]) -> tuple[Array, Array
 
 
 def usable(counts: Array, deviation: Array) -> Array:
-    """Sizes by which sums may be divided: at least 1, and at least the noise in them."""
+    """Sizes ``(runs, classes)`` by which sums may be divided: at least 1, and at least the noise in
+    them, whose deviation is ``(runs,)``."""
     return np.maximum(np.maximum(finite(counts), 1.0), deviation[:, None])
 
 
@@ -168,7 +169,8 @@ def rough_share(dim: int) -> float:
 
 
 def whitening(noisy: NoisyMoments, sizes: Array, *, clipped: bool) -> tuple[Array, Array, Array]:
-    """From moments in a frame: means, whitening maps and their inverses, all in that frame.
+    """From moments in a frame, with sizes ``(runs, classes)``: means, whitening maps and their
+    inverses, all in that frame.
 
     Under clipping the frame's ball is one of :func:`radii_of`; covariances are the widest that
     noise lets them be on average, and widened by half of the noise of their mean, so that what is
@@ -218,7 +220,7 @@ class ClassMoments:
 
 
 def moments_of(noisy: NoisyMoments, sizes: Array, *, clipped: bool = True) -> ClassMoments:
-    """What one release shows, in its own frame."""
+    """What one release shows, in its own frame; sizes: ``(runs, classes)``."""
     noisy = defined(noisy)
     mean = centres_of(noisy, sizes, clipped=clipped)
     scatter = noisy.squares / sizes[..., None, None] - mean[..., None] * mean[..., None, :]

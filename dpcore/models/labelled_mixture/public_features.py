@@ -42,7 +42,10 @@ def demand_public_features(session: Session[LabelledRows], method: str) -> None:
 
 
 def fit_table(session: Session[LabelledRows], factor: Array) -> LabelledMixture:
-    """Classes as blends of public shapes; the whole budget goes into one table."""
+    """Classes as blends of public shapes; the whole budget goes into one table.
+
+    factor: of the noise, ``(runs,)``.
+    """
     demand_public_features(session, "public_features")
     rows = session.public_features()
     shapes = public_shapes.fitted(rows, session.source.components)

@@ -78,7 +78,10 @@ def clips(session: Session[LabelledRows]) -> bool:
 
 
 def moments(session: Session[LabelledRows], weights: Array) -> LabelledMoments:
-    """Sums of one release; counts weigh as much as is free, and nothing where labels are public."""
+    """Sums of one release; counts weigh as much as is free, and nothing where labels are public.
+
+    weights: of counts, sums and squares, ``(3,)``.
+    """
     classes, dim = session.source.components, session.public.dim
     a, b, c = np.asarray(weights, dtype=float)
     if session.private and session.adjacency == "feature":

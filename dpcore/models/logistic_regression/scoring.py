@@ -155,20 +155,21 @@ def auc(scores: Array, outcomes: Array) -> float:
 
 
 def log_loss(chances: Array, outcomes: Array) -> float:
-    """Mean minus log probability of the outcomes, in nats."""
+    """Mean minus log probability of the outcomes ``(n,)`` under chances ``(n,)``, in nats."""
     safe = np.clip(chances, 1e-12, 1.0 - 1e-12)
     return float(-np.mean(xlogy(outcomes, safe) + xlogy(1.0 - outcomes, 1.0 - safe)))
 
 
 def calibration(chances: Array, outcomes: Array) -> tuple[Array, Array]:
-    """Mean predicted and seen share of yes in ten groups of equal size, by predicted chance."""
+    """Mean predicted and seen share of yes, ``(10,)`` each, in groups of equal size by predicted
+    chance; fewer groups of fewer rows. chances, outcomes: ``(n,)``."""
     groups = np.array_split(np.argsort(chances, kind="stable"), min(BINS, max(1, len(chances))))
     predicted = np.array([chances[group].mean() for group in groups])
     return predicted, np.array([outcomes[group].mean() for group in groups])
 
 
 def calibration_error(chances: Array, outcomes: Array) -> float:
-    """Mean absolute gap between predicted and seen shares."""
+    """Mean absolute gap between predicted and seen shares; chances, outcomes: ``(n,)``."""
     predicted, observed = calibration(chances, outcomes)
     return float(np.mean(np.abs(predicted - observed)))
 

@@ -74,7 +74,8 @@ def central(method: str, multiplier: Array, rows: float, dim: int, failure: floa
 
 
 def local(method: str, multiplier: Array, rows: float, dim: int, failure: float) -> Bent:
-    """The same when each person adds noise to an own number: the sum has ``sqrt n`` times it."""
+    """The same, ``multiplier (B,)``, when each person adds noise to an own number: the sum has
+    ``sqrt n`` times it."""
     return central(method, multiplier * math.sqrt(rows), rows, dim, failure)
 
 

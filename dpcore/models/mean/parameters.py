@@ -31,13 +31,13 @@ class Means:
 
     @classmethod
     def uncut(cls, mean: Array, spread: Array | None = None) -> Means:
-        """Means of numbers that are left as they are."""
+        """Means ``(...)`` of numbers that are left as they are."""
         unknown = np.full(mean.shape, np.nan)
         return cls(mean, np.full(mean.shape, np.inf), unknown if spread is None else spread)
 
     @classmethod
     def released(cls, mean: Array, reach: Array) -> Means:
-        """Noisy means of numbers that were cut."""
+        """Noisy means ``(...)`` of numbers that were cut."""
         return cls(mean, reach, np.full(mean.shape, np.nan))
 
     @property

@@ -85,7 +85,7 @@ def _one_column(subject: Subject) -> Drawing:
 
 
 def own_text(values: Array, unit: str) -> tuple[str, ...]:
-    """Numbers with their unit; nothing where there is none."""
+    """Numbers ``(n,)`` with their unit; nothing where there is none."""
     return tuple(
         f"{brief(float(value))} {unit}".rstrip() if value == value else "" for value in values
     )

@@ -28,7 +28,7 @@ class Poisson(Family):
             )
 
     def allowed(self, means: Array, public: PublicFrame, margin: Array | float = 0.0) -> Array:
-        """A rate of zero lies at ``-center / half_range``."""
+        """As :class:`Family` says; a rate of zero lies at ``-center / half_range``."""
         zero = -public.center / public.half_range
         return np.clip(means, zero + np.maximum(2.0 * LEAST_SHARE, margin), 1.0)
 
@@ -39,7 +39,7 @@ class Poisson(Family):
         return np.sum(public.center * logs - rate, axis=-1), public.half_range * logs
 
     def base(self, rows: Array, public: PublicFrame) -> Array:
-        """``-log x!``, summed over columns."""
+        """As :class:`Family` says: ``-log x!``, summed over columns."""
         counts = np.maximum(rates(rows, public), 0.0)
         return -np.asarray(gammaln(counts + 1.0).sum(axis=-1))
 
@@ -52,7 +52,7 @@ class Poisson(Family):
 
 
 def rates(means: Array, public: PublicFrame) -> Array:
-    """Own units, from unit coordinates."""
+    """Rates in the data's own units, from means ``(...)`` in unit coordinates."""
     return np.asarray(public.center + public.half_range * means)
 
 

@@ -76,7 +76,8 @@ class View:
         return self.session.release(what, shape, self.middle, Noise("gaussian", multiplier))
 
     def clipped(self, distances: Reach, rows: Array, multiplier: Array) -> View:
-        """The same, clipped where it is best for a mean of so many rows with such noise in it."""
+        """The same, clipped where it is best for a mean of so many rows ``(B,)`` with noise of such
+        a multiplier ``(B,)`` in it."""
         unit = replace(self, radius=np.ones_like(self.radius))
         return replace(self, radius=distances.radius(unit.noise(multiplier)[1] / rows))
 

@@ -21,7 +21,7 @@ THINNEST = 1e-12  # shortest over longest axis, squared; below it a shape has no
 
 
 def finite(number: Array, most: float = LARGEST) -> Array:
-    """A released number made finite: what is undefined becomes 0, what is huge the most."""
+    """Released numbers ``(...)`` made finite: the undefined become 0, the huge the most."""
     return np.asarray(np.clip(np.nan_to_num(number, nan=0.0), -most, most))
 
 
@@ -74,7 +74,7 @@ def like_structure(scatter: Array, noisy: NoisyMoments) -> Array:
 
 
 def per_coordinate_sd(noisy: NoisyMoments, dim: int) -> Array:
-    """Noise in one diagonal entry of the squares: a trace's noise is shared by d entries."""
+    """Noise ``(runs,)`` in one diagonal entry of the squares: a trace's is shared by d entries."""
     return noisy.squares_sd / dim if noisy.squares.ndim == 2 else noisy.squares_sd
 
 

@@ -118,7 +118,7 @@ class Reach:
 
 
 def edges(whole: float) -> Array:
-    """Of the bins: from a sixteenth of the public radius to twice as much."""
+    """Of the bins, ``(bins + 1,)``: from a sixteenth of the public radius to twice as much."""
     return np.asarray(whole * 2.0 ** np.array(OCTAVES))
 
 

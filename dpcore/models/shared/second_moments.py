@@ -171,12 +171,12 @@ class Shared:
 
 
 def second_moment_of(rows: Array) -> SecondMoment:
-    """``X'X / n``, formed where that is the smaller of the two."""
+    """``X'X / n`` of rows ``(n, d)``, formed where that is the smaller of the two."""
     if len(rows) <= rows.shape[1]:
         return Gram(rows)
     return Shared(rows.T @ rows / len(rows))
 
 
 def transposed(matrix: Array) -> Array:
-    """Each matrix of a stack, transposed."""
+    """Each matrix of a stack ``(..., a, b)``, transposed."""
     return np.swapaxes(matrix, -1, -2)

@@ -255,7 +255,7 @@ class Frequencies:
 
     @property
     def expected(self) -> Array:
-        """The mean of each count given what was released."""
+        """The mean of each count given what was released, ``(runs, topics, words)``."""
         counts = _tame(self.counts) * self.allowed
         many = np.maximum(self.allowed.sum(axis=2, keepdims=True), 1.0)
         mean = np.maximum(counts.sum(axis=2, keepdims=True) / many, 0.0)
@@ -325,7 +325,8 @@ def unnoised(counts: Array, sd: Array, mean: Array) -> Array:
 
 
 def cut_normal(at: Array) -> Array:
-    """Mean of a normal variable of mean ``at <= 30`` and deviation 1, given that it is above 0."""
+    """Means of normal variables of means ``at <= 30``, ``(...)``, and deviation 1, given that they
+    are above 0."""
     middle = np.clip(at, -30.0, 30.0)
     hazard = np.sqrt(2.0 / np.pi) / erfcx(-middle / np.sqrt(2.0))  # density / distribution function
     low = np.minimum(at, -30.0)  # its tail: an error below 1e-5 of it

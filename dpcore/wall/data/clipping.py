@@ -91,7 +91,7 @@ class PublicFrame:
 
 
 def demand_apart(half_range: Array) -> None:
-    """Raise InputError for bounds with nothing between them: half of the least float is 0."""
+    """Raise InputError where half of a range ``(d,)`` is 0, as it is of the least float."""
     if not np.all(half_range > 0.0):
         raise InputError(
             "limits",
@@ -180,7 +180,7 @@ def demand_bounds(table: PrivateTable) -> Schema:
 
 
 def unit_rows(table: PrivateTable, frame: PublicFrame, *, private: bool) -> Array:
-    """As :func:`bounded_rows` for some of the rows, of which nothing is refused.
+    """As :func:`bounded_rows`, ``(n, d)``, for some of the rows, of which nothing is refused.
 
     What becomes of a row never depends on another. See :func:`extent_of`.
     """

@@ -115,7 +115,10 @@ class PrivateCorpus(Sealed):
         open_to_all: bool = False,
         is_part: bool = False,
     ) -> PrivateCorpus:
-        """Seal documents ``words[starts[d]:starts[d + 1]]``; see :meth:`Bags.of` for odd ones."""
+        """Seal documents ``words[starts[d]:starts[d + 1]]``; see :meth:`Bags.of` for odd ones.
+
+        starts: ``(documents + 1,)``. words, counts: one of each distinct word of a document.
+        """
         bags = Bags.of(starts, words, counts, vocabulary.size)
         return cls._made(bags, vocabulary, open_to_all, is_part)
 

@@ -257,7 +257,7 @@ class PartedRows:
         return clip_to_ball(bounded_rows(self._table, private=self._private)[1], self._reach)
 
     def total(self, of_rows: OfRows) -> Array:
-        """The sum over all parts of what ``of_rows`` gives for their blocks: one pass.
+        """The sum over all parts of what ``of_rows`` gives for their blocks ``(...)``: one pass.
 
         Raises InputError where a part has no longer the rows that it had.
         """

@@ -260,7 +260,7 @@ class Rows:
         return len(self.units)
 
     def total(self, of_rows: Callable[[Rows], Array]) -> Array:
-        """A sum over all rows; where they lie in parts, the sum of what each part gives."""
+        """A sum ``(runs, ...)`` over all rows; where they lie in parts, of what each part gives."""
         return of_rows(self)
 
 
@@ -299,9 +299,9 @@ def bounded_sum(
     """Sum over rows of ``weights (x) features``, ``(runs, K, p)``, every row inside its bound.
 
     ``e_step(block, runs)`` gives weights ``(b, K, m)``; they are projected before they are used.
-    A wrong shape raises; wrong numbers do no harm as long as the weights of a row come from that
-    row alone, which a review and a test of each model must see to. even: what is made of a row is
-    the same bits wherever it stands.
+    A wrong shape raises ValueError; wrong numbers do no harm as long as the weights of a row come
+    from that row alone, which a review and a test of each model must see to. even: what is made of
+    a row is the same bits wherever it stands.
     """
     components = contribution.components
     view = rows.view(frame, contribution, even=even)

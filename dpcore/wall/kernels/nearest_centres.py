@@ -258,7 +258,7 @@ class NearestRows:
 
 
 def nearest_sums(rows: Rows, centres: Array) -> Array:
-    """:meth:`NearestRows.sums` of clipped rows, which are made ready at the first time."""
+    """As :meth:`NearestRows.sums` of clipped rows, which are made ready at the first time."""
     if rows.nearest is None:
         rows.nearest = NearestRows(rows.units, rows.reach, tree=not rows.once)
     return rows.nearest.sums(centres)
@@ -276,7 +276,7 @@ class DrawnIn:
     rows: Array
 
     def is_of(self, middle: Array, radius: Array) -> bool:
-        """Whether these are the balls, to the last bit."""
+        """Whether these are the balls ``(B, d)`` and ``(B,)``, to the last bit."""
         return np.array_equal(self.middle, middle) and np.array_equal(self.radius, radius)
 
 

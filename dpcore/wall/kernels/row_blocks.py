@@ -78,11 +78,11 @@ class Features:
         return int(self.features.shape[-1])
 
     def scores(self, coefficients: Array) -> Array:
-        """One product of thin matrices."""
+        """As :class:`Block` says: one product of thin matrices."""
         return _product(np.swapaxes(coefficients, -1, -2), self.features)
 
     def weighted_sum(self, weights: Array) -> Array:
-        """One product of thin matrices."""
+        """As :class:`Block` says: one product of thin matrices."""
         return _product(weights, np.swapaxes(self.features, -1, -2))
 
 
@@ -101,7 +101,8 @@ class FromRows:
         return int(self.rows.shape[-1])
 
     def scores(self, coefficients: Array) -> Array:
-        """``y^T S y`` is ``y^T U y`` with U upper triangular: little more than half the work."""
+        """As :class:`Block` says: ``y^T S y`` is ``y^T U y`` with U upper triangular, little more
+        than half the work."""
         dim, count = self.rows.shape
         runs, _, components = coefficients.shape
         constant, linear, squares = np.split(np.swapaxes(coefficients, 1, 2), [1, 1 + dim], axis=2)
@@ -117,7 +118,7 @@ class FromRows:
         return out.reshape(runs, components, count)
 
     def weighted_sum(self, weights: Array) -> Array:
-        """The upper triangle of ``sum w y y^T``, in stripes."""
+        """As :class:`Block` says: the upper triangle of ``sum w y y^T``, in stripes."""
         dim, count = self.rows.shape
         shape = weights.shape[:2]
         squares = np.zeros((*shape, dim, dim))
@@ -206,7 +207,7 @@ class Shared:
         return int(self.rows.shape[-1])
 
     def scores(self, coefficients: Array) -> Array:
-        """Scores in the shared frame, with coefficients brought there by the lens."""
+        """As :class:`Block` says, in the shared frame: the lens brings coefficients there."""
         constant, linear, squares = self.lens.coefficients(coefficients)
         if self.shrink is None:  # x x^T holds 1 and x too
             squares = squares.copy()

@@ -55,7 +55,8 @@ class ClassFrames:
         return clip_to_ball(moved, 1.0) if self.clipped else moved
 
     def apply_evenly(self, rows: Array, which: int) -> Array:
-        """The same for a release's one run: the same bits for a row wherever it stands."""
+        """The same for rows ``(n, d)`` of a release's one run: the same bits for a row wherever it
+        stands."""
         with one_thread():
             blocks = [
                 looked_at(rows[at : at + TILE], TILE, lambda block: (self.apply(block, 0, which),))
@@ -168,8 +169,8 @@ class LabelledMoments(Summed[ClassFrames, NoisyMoments]):
     def released(
         self, session: Session[Any], total: Array, scales: dict[str, Array], unnoised: Array
     ) -> NoisyMoments:
-        """A block of weight 0 comes back as zeros, with infinite noise; counts under ``feature``,
-        where labels are public, exactly and with none.
+        """As :class:`Statistic` says; a block of weight 0 comes back as zeros, with infinite noise;
+        counts under ``feature``, where labels are public, exactly and with none.
         """
         width = {"counts": 1, "sums": self.dim, "squares": symmetric_size(self.dim)}
         out = {block: np.zeros((*total.shape[:2], width[block])) for block in BLOCKS}
@@ -228,7 +229,7 @@ def rows_by_class(session: Session[Any]) -> Iterator[tuple[int, Array]]:
 
 
 def demand_shape(centres: Array, expected: tuple[int, ...]) -> None:
-    """Raise ValueError for centres or frames of other classes or columns."""
+    """Raise ValueError for centres or frames ``(runs, *expected)`` of other classes or columns."""
     if centres.shape[1:] != expected:
         raise ValueError("centres must have the shape (runs, classes, dim)")
 

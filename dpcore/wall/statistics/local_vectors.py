@@ -191,9 +191,9 @@ def randomise_bits(
 
 
 def epsilon_of_a_bit(session: Session[MaskedRows], noise_multiplier: Array) -> Array:
-    """The share of ``epsilon = 1/noise_multiplier`` for each number of each row of one person; of a
-    share above :data:`SUREST` the rest is not used; each share is deflated by 1e-8 for
-    rounding."""
+    """The share ``(B,)`` of ``epsilon = 1/noise_multiplier`` for each number of each row of one
+    person; of a share above :data:`SUREST` the rest is not used; each share is deflated by 1e-8
+    for rounding."""
     bits = session.public.dim * session.rows_per_person
     share = 1.0 / (np.asarray(noise_multiplier, dtype=float) * bits * ROUNDING)
     return np.asarray(np.minimum(share, SUREST))

@@ -224,7 +224,7 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
 def shared_sum(
     session: Session[Any], of: InFrame, contribution: MixtureMoments | MixtureSums
 ) -> Array:
-    """The bounded sum of rows in a frame that a model shares out; it has an E step."""
+    """The bounded sum ``(runs, ...)`` of rows in a frame with an E step, which shares them out."""
     assert of.e_step is not None  # checked
     sum_of = partial(
         bounded_sum,
@@ -238,6 +238,6 @@ def shared_sum(
 
 
 def all_rows(session: Session[Any], frame: Frame, shape: MixtureMoments | SecondMoments) -> Array:
-    """The sum of all rows' features, for each run its own to add noise to."""
+    """The sum of all rows' features, ``(runs, ...)``: for each run its own to add noise to."""
     total = session._features.total(partial(whole_sum, frame=frame, shape=shape))
     return np.asarray(total if len(total) == session.runs else np.repeat(total, session.runs, 0))

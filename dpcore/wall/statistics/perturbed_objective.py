@@ -155,8 +155,8 @@ class PerturbedObjective:
         (as printed: whatever the printed noise comes to). **Assumes** a density where floating
         point has a grid: no release to disk uses this door.
         Raises WallError where rows may be longer than the objective says; InputError for a budget
-        or ridge that is not above 0, or too small to compute with. Nothing it raises depends on the
-        rows.
+        or ridge that is not above 0, or too small to compute with. ValueError for rows of another
+        dimension. Nothing it raises depends on the rows.
         """
         if self.dim != session.source.design.size:
             raise ValueError("the objective has another dimension than the rows")
