@@ -172,11 +172,16 @@ EVEN = Dial(
 )
 
 
+def steps(name: str, value: Any) -> int:
+    """How many steps a fit takes: a whole number, 1 to 1,000,000."""
+    return whole(name, value, most=1_000_000)
+
+
 def iterations_option(usual: int) -> Any:
     """How many steps a fit takes; each costs privacy."""
     return option(
         usual,
-        whole,
+        steps,
         f"steps, fixed in advance [{usual}]",
         metavar="J",
         dial=ITERATIONS,

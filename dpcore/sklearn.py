@@ -300,6 +300,10 @@ def _schema(names: list[str], bounds: Bounds | None) -> Schema:
         if absent:
             raise InputError("bounds", f"column {absent[0]!r} has none", "give a pair for each")
         bounds = [bounds[name] for name in names]
+        if any(np.shape(pair) != (2,) for pair in bounds):
+            raise InputError("bounds", "a column has no pair", "give {name: (lower, upper)}")
+    if isinstance(bounds, bool):
+        raise InputError("bounds", "a truth value was given", "give (lower, upper), or a radius")
     try:
         pairs = np.asarray(bounds, dtype=float)
     except (TypeError, ValueError):

@@ -88,6 +88,18 @@ def test_clones_share_the_ledger_that_they_were_given(tmp_path: Path) -> None:
     assert len(ledger.demand_intact().releases) == 3
 
 
+def test_a_whole_budget_is_spent_in_one_fit(tmp_path: Path) -> None:
+    """By the ledger's own accountant; another one is told which."""
+    ledger = book(tmp_path, 1.0)
+    words: dict[str, Any] = {"bounds": (-5, 5), "ledger": ledger, "delta": 1e-5, "epsilon": 1.0}
+    with pytest.raises(BudgetExceeded, match="choose accountant zcdp_tight"):
+        DPKMeans(2, **words).fit(ROWS)
+    assert not ledger.state().releases
+    model = DPKMeans(2, accountant="zcdp_tight", **words).fit(ROWS)
+    assert 0.999 < model.guarantee_.epsilon <= 1.0
+    assert ledger.demand_intact().left_amount.epsilon < 1e-3
+
+
 def test_it_is_paid_before_the_noise_and_counts_when_the_fit_fails(
     tmp_path: Path, monkeypatch: Any
 ) -> None:

@@ -30,6 +30,7 @@ from dpcore.releases.filter import Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, Protected, TamperedError
 from dpcore.releases.sheet import as_csv
 from dpcore.schema import Column, Schema
+from dpcore.sklearn import DPKMeans
 from dpcore.wall import grid, subsample
 from dpcore.wall.custodian import custodian_classes
 from dpcore.wall.data import (
@@ -176,7 +177,7 @@ def test_zcdp_costs_of_laplace_and_of_a_pure_release_are_half_their_squares() ->
 
 
 def test_a_ledger_says_what_is_wrong_with_its_place_its_unit_and_its_lines(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="unit: it is empty"):
+    with pytest.raises(InputError, match="unit: it is not a word"):
         BudgetLedger.create(tmp_path / "b.sqlite", Amount(1.0, 1e-5), unit=" ")
     assert not (tmp_path / "b.sqlite").exists()
     with pytest.raises(InputError, match="it cannot be written"):
@@ -709,3 +710,39 @@ def test_a_thread_that_finds_nothing_left_ends(monkeypatch: pytest.MonkeyPatch) 
     added: list[int] = []
     threads.in_order(lambda i: np.zeros(1), lambda i, part: added.append(i), 1)
     assert added == []
+
+
+def _fit(**words: Any) -> Any:
+    table = dp.load(pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, 0.0]}), schema=Schema(NUMBERS))
+    privacy = words.pop("privacy", dp.Privacy(1.0, 1e-5))
+    return dp.fit("mean", table, privacy=privacy, **words)
+
+
+def _centres(**words: Any) -> Any:
+    return DPKMeans(1, **words).fit(pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, 0.0]}))
+
+
+@every(
+    "act, problem",
+    [
+        *[
+            (partial(_fit, seed=seed), r"^seed: .* is (not a|below)")
+            for seed in ("x", 1.5, -1, [1], True)
+        ],
+        (lambda: dp.Privacy(1.0, 1e-5, accountant=None), "^accountant: it is not a name"),  # type: ignore[arg-type]
+        (lambda: Schema("ab"), "^columns: they are not columns; give dp.Column"),  # type: ignore[arg-type]
+        (lambda: dp.replay(None, None), "^ledger: it is not the ledger of a fit; give fit.ledger"),  # type: ignore[arg-type]
+        (
+            lambda: dp.replay(Ledger(()), None),  # type: ignore[arg-type]
+            "^proof: there is none; fit with a method that is proved",
+        ),
+        (lambda: _fit(seed=0).sample(2, seed="x"), "^seed: 'x' is not a number"),
+        (partial(_centres, bounds={"a": 1, "b": 9}), "^bounds: a column has no pair"),
+        (partial(_centres, bounds=True), "^bounds: a truth value was given"),
+    ],
+)
+def test_things_of_another_kind_are_refused_in_python(act: Callable[[], Any], problem: str) -> None:
+    """One sentence with the remedy; a pair of radii is no pair of limits."""
+    with pytest.raises(InputError, match=problem) as refusal:
+        act()
+    assert str(refusal.value).count(";") == 1

@@ -52,8 +52,14 @@ def replay(ledger: Ledger, proof: Proof) -> Bound:
     Returns the recomputed bound. Raises ReplayError when it differs from ``proof.epsilon`` by more
     than 1e-9 relative, when the ledger is not the one the proof names, when an entry has no proof
     of its sensitivity, when the entries are under different adjacencies, or when the accountant
-    refuses.
+    refuses. Raises InputError where there is no ledger, or no proof, as of a fit as published.
     """
+    if not isinstance(ledger, Ledger):
+        raise InputError("ledger", "it is not the ledger of a fit", "give fit.ledger")
+    if not isinstance(proof, Proof):
+        raise InputError(
+            "proof", "there is none", "fit with a method that is proved, and give guarantee.proof"
+        )
     if proof.ledger is not None and proof.ledger != ledger.fingerprint():
         raise ReplayError("The ledger is not the one that the proof was computed from.")
     if not ledger.proved:

@@ -67,7 +67,9 @@ def read_table(args: argparse.Namespace) -> Any:
         if getattr(args, name):
             raise InputError(name, f"{args.model} reads no texts", "leave it out, or fit lda")
     if is_documents(args.file) and not Path(args.file).is_dir():
-        raise InputError("model", "the data are documents, not rows of numbers", "choose lda")
+        raise InputError(
+            "model", "a .zip or such an .npz holds texts", "choose lda, or unpack the table"
+        )
     if args.out_of_core or args.engine or args.scheduler:
         return _in_blocks(args)
     if is_for_blocks(args.file) and not is_large_file(args.file):

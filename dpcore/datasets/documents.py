@@ -131,7 +131,7 @@ def is_documents(source: Any) -> bool:
     path = Path(source)
     if path.suffix == ".npz" and path.is_file():
         try:
-            with np.load(path, allow_pickle=False) as archive:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 return {"indptr", "indices", "counts"} <= set(archive.files)
         except (OSError, ValueError, EOFError, BadZipFile):
             return False

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting.base import scaled
-from dpcore.checks import number
+from dpcore.checks import number, whole
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.fitting.guarantees import guarantee_of
@@ -197,6 +197,8 @@ def fit_grid(
     """
     if on_grid is not None and (seed is not None or len(draws) > 1):
         raise InputError("seed", "a release cannot be repeated", "leave the seed out")
+    if seed is not None:
+        seed = whole("seed", int(seed) if isinstance(seed, np.integer) else seed, least=0)
     how = recipe(model)
     demand_loaded(table)
     if table.things == "documents" and declaration(model).reads != "documents":

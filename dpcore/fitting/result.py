@@ -53,9 +53,10 @@ class Fit:
         """Synthetic rows from the fitted model; free, because it reads only what was released.
 
         schema: rows are drawn inside its public limits, as real ones would be; by default those of
-        the fit's own schema.
+        the fit's own schema. Raises InputError for a count or a seed that is not a whole number of
+        0 or more.
         """
-        count = whole("count", count, least=0)
+        count, seed = whole("count", count, least=0), whole("seed", seed, least=0)
         draw = partial(self.parameters.sample, rng=np.random.default_rng(seed))
         limits = schema or self.schema
         if isinstance(limits, Schema):  # documents have a vocabulary, and no limits

@@ -57,6 +57,8 @@ class Privacy:
             probability("delta", self.delta)
         one_of("adjacency", self.adjacency, ADJACENCIES)
         one_of("mode", self.mode, MODES)
+        if not isinstance(self.accountant, str):
+            raise InputError("accountant", "it is not a name", "give one, for example exact")
         rows_of_one(self.rows_per_person)
 
 

@@ -64,7 +64,7 @@ def release(
     table: PrivateTable | PrivateCorpus,
     *,
     privacy: Privacy,
-    ledger: str | Path,
+    ledger: str | Path | BudgetLedger,
     out: str | Path,
     n_components: int = 3,
     accept_delta: bool = False,
@@ -105,7 +105,8 @@ def release(
     rows = whole("synthetic_rows", synthetic_rows)
     texts = {"file": file, "controller": controller, "purpose": purpose}
     statements: dict[str, Any] = {name: _one_line(name, text) for name, text in texts.items()}
-    book, who = BudgetLedger(ledger), protected(privacy, schema)
+    book = ledger if isinstance(ledger, BudgetLedger) else BudgetLedger(ledger)
+    who = protected(privacy, schema)
     stated = Amount(float(privacy.epsilon or 0.0), float(privacy.delta or 0.0))
     noise = planned_noise(privacy, stated)
     book.check(noise, stated, who)  # before any row is touched

@@ -211,8 +211,8 @@ class BudgetLedger:
         one_of("adjacency", adjacency, ADJACENCIES)
         one_of("filter", filter, tuple(FILTERS))
         rows = rows_of_one(rows_per_person)
-        if not unit.strip():
-            raise InputError("unit", "it is empty", "say who is protected, for example person")
+        if not isinstance(unit, str) or not unit.strip():
+            raise InputError("unit", "it is not a word", "say who is protected, for example person")
         place = path_of("ledger", path)
         try:
             place.touch(exist_ok=False)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpcore.errors import DPCoreError, InputError
+from dpcore.errors import BudgetExceeded, DPCoreError, InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.result import Fit
 from dpcore.privacy import Event, Gaussian, Laplace, Ledger, Privacy
@@ -23,6 +24,7 @@ from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.table import PrivateTable
 
 SPARED = 1e-9  # share of the noise not counted on, so that rounding never costs more than reserved
+UNUSED = 1e-7  # share of epsilon not used, so that a whole budget can be spent in one fit
 
 
 class PaidError(DPCoreError):
@@ -65,10 +67,22 @@ def paid_fit(
     stated, states = Amount(float(privacy.epsilon), float(privacy.delta)), list[State]()
 
     def pay(events: tuple[Event, ...]) -> None:
-        states.append(book.reserve(_planned(events, book, who), stated, who))
+        try:
+            states.append(book.reserve(_planned(events, book, who), stated, who))
+        except BudgetExceeded as refusal:
+            state = book.state()
+            if state.terms.filter != "zcdp" or used > state.left_amount.epsilon:
+                raise
+            raise BudgetExceeded(
+                "budget: the ledger counts in zCDP, where the noise that accountant "
+                f"{privacy.accountant} plans for this epsilon costs more than is left; choose "
+                "accountant zcdp_tight. Nothing was spent or released."
+            ) from refusal
 
+    used = stated.epsilon * (1.0 - UNUSED)
     try:
-        fit = fit_grid(model, table, privacy=(privacy,), on_plan=pay, **options).fit()
+        request = replace(privacy, epsilon=used)
+        fit = fit_grid(model, table, privacy=(request,), on_plan=pay, **options).fit()
         demand_proved(fit, who)
     except (Exception, KeyboardInterrupt) as problem:
         if not states:

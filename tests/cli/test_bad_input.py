@@ -291,6 +291,25 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "none was named",
     ),
     (
+        "steps beyond all",
+        good(*BUDGET, "--iterations", "1e99"),
+        "iterations",
+        "1e99 is above 1000000; give 1000000 or less",
+    ),
+    ("one choice", good(*BUDGET, "--trust", "all"), "trust", "'all' is not known; choose central"),
+    (
+        "separator that is the decimal mark",
+        fitted("t.csv", f"a,b\n{ROWS}", schema='[file]\nseparator = ","\ndecimal = ","\n'),
+        "file.separator",
+        "it is also the decimal mark; give two different marks",
+    ),
+    (
+        "a table in a zip",
+        lambda tmp: ["fit", "gmm", tmp / "t.csv.zip", *BUDGET],
+        "model",
+        "choose lda, or unpack the table",
+    ),
+    (
         "no name in the bundle",
         lambda tmp: ["fit", "gmm", "bundled:nothing", *BUDGET],
         "data",
@@ -623,7 +642,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "ledger's unit",
         lambda tmp: ["ledger", tmp / "l.sqlite", "--create", *BUDGET, "--unit", ""],
         "unit",
-        "it is empty",
+        "it is not a word",
     ),
     (
         "schema of texts",

@@ -19,7 +19,7 @@ from dpcore.fitting.minibatch import (
     rate_dial,
     sampling_rate,
 )
-from dpcore.options import BY_METHOD, ITERATIONS, UNLESS_GIVEN, Dial, Settings, option, word
+from dpcore.options import BY_METHOD, ITERATIONS, UNLESS_GIVEN, Dial, Settings, option, steps, word
 
 ALGORITHMS = ("one_shot", "vb", "vips", "objective", "dpvi")
 SAMPLED = ("vips", "dpvi")  # those that draw minibatches
@@ -49,7 +49,7 @@ class LogisticSettings(Settings):
     )
     iterations: int | None = option(
         None,
-        whole,
+        steps,
         "steps of vb, vips and dpvi; the others have none [5, one pass over the rows, 50]",
         metavar="J",
         dial=replace(ITERATIONS, methods=("vb", "vips", "vips_proved")),
