@@ -97,7 +97,8 @@ class World:
     outcome's second category among medium rows. away: of a target's middle from that of its
     limits, in half ranges. edges: share of cells that are at a limit. counts: whether numbers are
     Poisson counts, with places in clouds as their rates. mirrored: whether clouds, or the slopes of
-    a target, have either sign.
+    a target, have either sign. spread: of a cloud in each column, as a share of what it is in easy
+    rows of a mixture. alike: how often the answers of a row are drawn together, not each alone.
     """
 
     width: float = 1.0
@@ -110,6 +111,8 @@ class World:
     edges: float = 0.0
     counts: bool = False
     mirrored: bool = False
+    spread: float = 1.0
+    alike: float = 0.0
 
 
 WORLDS = (World(), World(0.6, 0.6, 0.5), World(0.25, 0.3, 0.5, even=3.0))

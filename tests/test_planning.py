@@ -20,7 +20,8 @@ from support import every
 
 import dpcore as dp
 from dpcore.accounting.zcdp import tight_epsilon, tight_rho
-from dpcore.declaration import declarations
+from dpcore.datasets.generators import stand_in
+from dpcore.declaration import World, declaration, declarations
 from dpcore.errors import InputError
 from dpcore.planning import export, plan
 from dpcore.planning.curves import MIDDLING, WORLDS, UtilityCurve, _kept_in, utility_curve
@@ -30,7 +31,7 @@ from dpcore.privacy import Privacy
 from dpcore.releases.api import planned_noise
 from dpcore.releases.filter import Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, Protected
-from dpcore.schema import Schema
+from dpcore.schema import Column, Schema
 
 DELTA = 1e-5
 BOX = Schema.from_bounds({"age": (0, 110), "visits": (0, 80)})
@@ -380,6 +381,21 @@ def test_a_range_is_over_easy_middling_and_hard_rows() -> None:
     assert np.mean(whole.high - whole.low) > 1.2 * np.mean(middling.high - middling.low)
 
 
+def test_easy_rows_of_a_covariance_spread_as_far_as_real_columns() -> None:
+    """In numbers and in answers of yes or no: far inside the limits, and related to one another."""
+    answers = Schema(tuple(Column(name, type="binary") for name in "abcd"))
+    easy, plain = declaration("covariance").worlds[0], World()
+    for schema, spread, related in ((BOX, 0.1, 0.6), (answers, 0.4, 0.4)):
+        rows = [stand_in(schema, 4000, seed=3, groups=1, world=one) for one in (easy, plain)]
+        width = [column.high - column.low for column in schema.columns]
+        deviation, narrow = (frame.std().to_numpy() / width for frame in rows)
+        strong, weak = (np.linalg.eigvalsh(frame.corr())[-1] / len(width) for frame in rows)
+        assert deviation.min() > spread
+        assert strong > max(related, 1.2 * weak)
+        if schema is BOX:
+            assert deviation.min() > 2.0 * narrow.min()
+
+
 def test_a_wanted_share_takes_a_range_of_epsilons_and_of_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -466,7 +482,7 @@ def test_the_public_call_plans_what_it_is_asked(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.realdata
 @pytest.mark.full
-@pytest.mark.parametrize("model", ["mean", "logistic", "kmeans"])
+@pytest.mark.parametrize("model", ["mean", "logistic", "kmeans", "covariance"])
 def test_the_range_of_a_plan_holds_on_real_rows(model: str) -> None:
     """On tables on which nothing was tuned."""
     seen = [each for each in plans.cases([model]) if not each.tuned]

@@ -163,7 +163,10 @@ def stand_in(
     centres = centres[np.argmax(apart.min(axis=(1, 2)))]
     centres = world.apart * centres + (1.0 - world.apart) * 0.5
     shapes = np.stack(
-        [_tilted(0.05 + 0.06 * rng.random(dim), rng, world.common) for _ in range(count)]
+        [
+            _tilted(world.spread * (0.05 + 0.06 * rng.random(dim)), rng, world.common)
+            for _ in range(count)
+        ]
     )
     sizes = rng.dirichlet(np.full(count, world.even))
     units, cloud = gaussian_mixture(rows, sizes, centres, shapes, rng)
@@ -182,9 +185,14 @@ def stand_in(
         column.name: column.lower + units[:, i] * (column.upper - column.lower)
         for i, column in enumerate(numbers)
     }
+    together = (
+        (rng.random((rows, dim)) < world.alike) if world.alike else np.zeros((rows, dim), bool)
+    )
+    of_row = rng.random(rows) if world.alike else np.zeros(rows)
     for i, number in enumerate(numbers):
         if schema.column(number.name).type == "binary":  # yes as often as its cloud says
-            cells[number.name] = (rng.random(rows) < units[:, i]).astype(float)
+            chance = np.where(together[:, i], of_row, rng.random(rows))
+            cells[number.name] = (chance < units[:, i]).astype(float)
         elif world.counts:
             cells[number.name] = np.clip(
                 rng.poisson(cells[number.name].clip(0)), number.lower, number.upper

@@ -63,7 +63,7 @@ MODEL = Model(
         "explained_variance_ratio": ("component",),
     },
     uncertainty="uncertainty:UNCERTAINTY",
-    worlds=(World(common=0.8), World(0.8, 0.5, 0.7), World(0.01, 0.3, 0.4)),
+    worlds=(World(common=0.95, spread=2.5, alike=0.8), World(0.8, 0.5, 0.7), World(0.01, 0.3, 0.4)),
     decides="how strongly the columns are correlated, and how much of its limits each fills",
     audits={"covariance": "attack:COVARIANCE"},
 )

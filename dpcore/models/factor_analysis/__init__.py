@@ -25,6 +25,7 @@ from dpcore.options import (
     Settings,
     option,
     start_option,
+    steps,
     steps_dial,
     word,
 )
@@ -55,7 +56,7 @@ class FactorSettings(Settings):
     )
     iterations: int = option(
         50,
-        whole,
+        steps,
         "EM steps, free of charge [50]",
         metavar="J",
         dial=steps_dial("They cost no privacy: all releases are before them.", ("fewer", "more")),
@@ -135,7 +136,7 @@ MODEL = Model(
             falls=True,
         ),
     ),
-    worlds=(World(common=0.8), World(0.8, 0.5, 0.7), World(0.01, 0.3, 0.4)),
+    worlds=(World(common=0.95, spread=2.5, alike=0.8), World(0.8, 0.5, 0.7), World(0.01, 0.3, 0.4)),
     decides="how much of their variance the columns share, and how much of its limits each column "
     "fills",
     audits={"fa": "attack:FA"},
