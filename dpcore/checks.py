@@ -137,8 +137,8 @@ def choose(value: Any, allowed: Collection[str]) -> str:
         either = f"{', '.join(others)} or {last}" if others else last
         return f"choose {either} (the nearest of {len(allowed)})"
     more = f", ... ({len(allowed)} in all)" if len(allowed) > LISTED else ""
-    words = list(allowed)[:LISTED]
-    return f"choose {'one of ' * (len(words) > 1)}{', '.join(words)}{more}"
+    several = "one of " * (len(allowed) > 1)
+    return f"choose {several}{', '.join(list(allowed)[:LISTED])}{more}"
 
 
 def one_of(field: str, value: Any, allowed: Collection[str]) -> str:

@@ -179,24 +179,13 @@ def steps(name: str, value: Any) -> int:
 
 def iterations_option(usual: int) -> Any:
     """How many steps a fit takes; each costs privacy."""
-    return option(
-        usual,
-        steps,
-        f"steps, fixed in advance [{usual}]",
-        metavar="J",
-        dial=ITERATIONS,
-    )
+    help = f"steps, fixed in advance [{usual}]"
+    return option(usual, steps, help, metavar="J", dial=ITERATIONS)
 
 
 def start_option(dial: Dial = START) -> Any:
     """Which public start a fit begins with."""
-    return option(
-        0,
-        from_zero,
-        "which of the public random starts [0]",
-        metavar="S",
-        dial=dial,
-    )
+    return option(0, from_zero, "which of the public random starts [0]", metavar="S", dial=dial)
 
 
 def switch_option(help: str, dial: Dial) -> Any:

@@ -731,10 +731,10 @@ def _centres(**words: Any) -> Any:
         ],
         (lambda: dp.Privacy(1.0, 1e-5, accountant=None), "^accountant: it is not a name"),  # type: ignore[arg-type]
         (lambda: Schema("ab"), "^columns: they are not columns; give dp.Column"),  # type: ignore[arg-type]
-        (lambda: dp.replay(None, None), "^ledger: it is not the ledger of a fit; give fit.ledger"),  # type: ignore[arg-type]
+        (lambda: dp.replay(None, None), "^proof: there is none, or no ledger"),  # type: ignore[arg-type]
         (
             lambda: dp.replay(Ledger(()), None),  # type: ignore[arg-type]
-            "^proof: there is none; fit with a method that is proved",
+            "^proof: there is none, or no ledger",
         ),
         (lambda: _fit(seed=0).sample(2, seed="x"), "^seed: 'x' is not a number"),
         (partial(_centres, bounds={"a": 1, "b": 9}), "^bounds: a column has no pair"),

@@ -54,11 +54,9 @@ def replay(ledger: Ledger, proof: Proof) -> Bound:
     of its sensitivity, when the entries are under different adjacencies, or when the accountant
     refuses. Raises InputError where there is no ledger, or no proof, as of a fit as published.
     """
-    if not isinstance(ledger, Ledger):
-        raise InputError("ledger", "it is not the ledger of a fit", "give fit.ledger")
-    if not isinstance(proof, Proof):
+    if not isinstance(ledger, Ledger) or not isinstance(proof, Proof):
         raise InputError(
-            "proof", "there is none", "fit with a method that is proved, and give guarantee.proof"
+            "proof", "there is none, or no ledger", "give both of a fit that is proved"
         )
     if proof.ledger is not None and proof.ledger != ledger.fingerprint():
         raise ReplayError("The ledger is not the one that the proof was computed from.")

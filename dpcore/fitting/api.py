@@ -197,8 +197,7 @@ def fit_grid(
     """
     if on_grid is not None and (seed is not None or len(draws) > 1):
         raise InputError("seed", "a release cannot be repeated", "leave the seed out")
-    if seed is not None:
-        seed = whole("seed", int(seed) if isinstance(seed, np.integer) else seed, least=0)
+    seed = None if seed is None else whole("seed", seed, least=0)
     how = recipe(model)
     demand_loaded(table)
     if table.things == "documents" and declaration(model).reads != "documents":

@@ -60,14 +60,8 @@ class FileFormat:
             if sign not in allowed and (sign is not None or key == "decimal"):
                 signs = ", ".join("tab" if symbol == "\t" else f'"{symbol}"' for symbol in allowed)
                 raise InputError(f"file.{key}", f"{sign!r} is not known", f"choose one of {signs}")
-        if self.separator == self.decimal:
-            raise InputError(
-                "file.separator", "it is also the decimal mark", "give two different marks"
-            )
-        if self.thousands == self.decimal:
-            raise InputError(
-                "file.thousands", "it is also the decimal mark", "give two different marks"
-            )
+            if sign == self.decimal and key != "decimal":
+                raise InputError(f"file.{key}", "it is also the decimal mark", "give two marks")
         marks = tuple(plain(mark) for mark in texts("file.missing_marks", self.missing_marks))
         object.__setattr__(self, "missing_marks", marks)
 

@@ -84,9 +84,7 @@ class Schema:
 
     def __post_init__(self) -> None:
         if not all(isinstance(column, Column) for column in self.columns):
-            raise InputError(
-                "columns", "they are not columns", "give dp.Column for each, or Schema.from_bounds"
-            )
+            raise InputError("columns", "they are not columns", "give dp.Column for each of them")
         object.__setattr__(self, "columns", tuple(self.columns))
         field = "table.rows_per_person"
         rows = rows_of_one(finite(field, self.rows_per_person), field)

@@ -301,7 +301,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "separator that is the decimal mark",
         fitted("t.csv", f"a,b\n{ROWS}", schema='[file]\nseparator = ","\ndecimal = ","\n'),
         "file.separator",
-        "it is also the decimal mark; give two different marks",
+        "it is also the decimal mark; give two marks",
     ),
     (
         "a table in a zip",
