@@ -83,6 +83,13 @@ def test_from_no_ledger_to_a_release_and_to_the_end_of_the_budget(path: Path) ->
     assert len(BudgetLedger(path).state().releases) == 3
 
 
+def test_a_total_that_could_not_pay_for_the_release_is_told_before_it_is_fixed(path: Path) -> None:
+    at = page(path, epsilon=4.0)
+    assert "asks for ε = 4.00, which this total could not pay for" in at.warning[0].value
+    next(one for one in at.number_input if one.label.startswith("Total ε")).set_value(4.0).run()
+    assert not at.warning
+
+
 @pytest.mark.merge
 def test_a_click_is_answered_while_more_is_being_worked_out(
     path: Path, monkeypatch: pytest.MonkeyPatch

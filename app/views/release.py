@@ -233,6 +233,12 @@ def start(path: Path, unit: str, adjacency: str, rows: int, thing: str) -> None:
     epsilon = left.number_input("Total ε, for all releases ever", 0.01, 100.0, 2.0, 0.5)
     usual = left_on_explore().delta
     delta = right.number_input("Total δ, for all releases ever", 1e-12, 0.1, usual, format="%e")
+    needed = left_on_explore().epsilon
+    if epsilon < needed:
+        st.warning(
+            f"The release above asks for ε = {show_bound(needed)}, which this total could not pay "
+            "for; raise the total, or ask for less."
+        )
     chosen = st.selectbox(
         "Neighbouring datasets",
         ADJACENCIES,
