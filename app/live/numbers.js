@@ -59,7 +59,7 @@ function say(box, why) {
   const { left, bottom, width } = box.getBoundingClientRect();
   const room = Math.max(8, Math.min(left, innerWidth - 288));
   Object.assign(said.style, { left: `${room}px`, top: `${bottom + 6}px`, minWidth: `${Math.min(width, 280)}px` });
-  document.body.append(said);
+  (document.querySelector("[data-testid=stApp]") ?? document.body).append(said); // in its theme
 }
 
 /** @param {HTMLInputElement} box */

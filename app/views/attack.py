@@ -11,7 +11,7 @@ from app import attacking
 from app.attacking import CHOSEN, TYPED, WHOSE, WORST, Cells, Game
 from app.components import brand, ends, live_line, look_again
 from app.covers import cover
-from app.links import all_of, among, misread
+from app.links import Reader, all_of, among, misread
 from app.live import live
 from app.result_store import Data
 from app.spoilers import hideable, visible
@@ -21,10 +21,15 @@ from dpcore.errors import DPCoreError
 from dpcore.figures.attack import exhibit_scene
 from dpcore.privacy.guarantee import show
 
+READERS: dict[str, Reader] = {  # of a link's own words
+    "epsilon": among([f"{epsilon:g}" for epsilon in attacking.EPSILONS]),
+    "hide": all_of(partial(hideable, "attack")),
+}
+
 
 def page() -> None:
     """Top to bottom: what it is, whom to attack, what to drag, what to see, what does not hold."""
-    scenario, arriving = taken_on("attack", own=("epsilon", "hide"))
+    scenario, arriving = taken_on("attack", own=READERS)
     hide = linked(arriving)
     data = whole_table(scenario)
     brand("none" if data is None else provenance(data))
@@ -67,11 +72,9 @@ def page() -> None:
 def linked(arriving: bool) -> str:
     """What a link hides here; who comes by a link finds the slider where it says."""
     address, _ = addressed()
-    stops = map("{:g}".format, attacking.EPSILONS)
-    readers = {"epsilon": among([*stops]), "hide": all_of(partial(hideable, "attack"))}
     if arriving:
-        own = {name: address[name] for name in readers if name in address}
-        odd = misread(own, readers)
+        own = {name: address[name] for name in READERS if name in address}
+        odd = misread(own, READERS)
         note_misread(odd)
         if "epsilon" in own and "epsilon" not in odd:
             st.session_state["attack_step"] = float(own["epsilon"])

@@ -64,6 +64,13 @@ LINKS: tuple[tuple[str, str, str], ...] = (  # page, name, value
     *(("compose", "lines", text) for text in ("zzz", "g", "g7~x", "q1~1~f", "g-1~3~f")),
     ("compose", "preset", "zzz"), ("compose", "methods", "guess"), ("compose", "adjacency", "x"),
     ("compose", "hide", "all"), ("compose", "pins", "zzz"), ("compose", "epsilon", "abc"),
+    *(("attack", "epsilon", text) for text in ("abc", "0.37", "1e308", "")),
+    ("attack", "hide", "all"), ("attack", "model", "zzz"), ("attack", "epsilom", "1"),
+    *(("release", name, "zzz") for name in ("model", "data", "epsilon", "method", "show")),
+    ("release", "delta", "5"), ("release", "adjacency", "label"), ("release", "pins", "|k=x"),
+    *(("learn", "guesses", text) for text in ("zzz", "hide:abc", "hide:999")),
+    *(("learn", "class", text) for text in ("", "!", "ab")), ("learn", "screen", "7"),
+    ("learn", "figure", "zzz"), ("learn", "gueses", "hide:4"),
 )  # fmt: skip
 
 HEAD = "Nr;Alter;Einkommen;Eintritt;Region;zurück\n"
@@ -126,12 +133,19 @@ def of_commands() -> Iterator[tuple[str, str, str]]:
 
 def of_links() -> Iterator[tuple[str, str, str]]:
     """The same of links: the names that the page says it does not understand."""
-    from app import composing, scenario
+    from app import class_panel, composing, learning, links, scenario
+    from app.views import attack
 
     names = frozenset({"three_groups", "iris", "upload", "generated"})
+    ours = {"attack": attack.READERS, "learn": {**learning.READERS, **class_panel.READERS}}
     for page, name, text in LINKS:
         query = {name: text}
-        odd = scenario.misread(query, names) if page == "explore" else composing.misread(query)
+        if page == "learn" or name in ours.get(page, ()):
+            odd = links.misread(query, ours[page])
+        elif page == "compose":
+            odd = composing.misread(query)
+        else:
+            odd = scenario.misread(query, names)
         yield "links", f"{page}?{name}={text}", f"not understood: {', '.join(odd)}" if odd else ""
 
 
