@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
-_DOC = re.compile(r"^ */\*\*(?:(?!\*/).)*\*/\n", re.M | re.S)  # types are for the checker alone
+# Types are for the checker alone.
+_TYPES = re.compile(r"^// @ts-check\n|^ */\*\*(?:(?!\*/).)*\*/\n", re.M | re.S)
 
 
 @cache
@@ -36,7 +37,7 @@ def joined(name: str) -> str:
         for other in _IMPORT.findall(text):
             if other not in texts:
                 add(other)
-        texts[module] = _DOC.sub("", _EXPORT.sub("", _IMPORT.sub("", text)))
+        texts[module] = _TYPES.sub("", _EXPORT.sub("", _IMPORT.sub("", text)))
 
     add(name)
     return "\n".join(texts.values())

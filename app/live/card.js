@@ -80,10 +80,11 @@ export class Card {
     this.over = svg("g");
     this.svg = svg("svg", { role: "img" }, [
       svg("defs", {}, [svg("clipPath", { id: this.clip }, [this.rect])]),
-      this.grid, this.body, this.over,
+      this.body, this.over,
     ]);
+    this.back = svg("svg", { class: "dpl-back", "aria-hidden": "true" }, [this.grid]);
     this.readout = make("div", { class: "dpl-readout", hidden: "" });
-    this.plot = make("div", { class: "dpl-plot" }, [this.canvas, this.svg, this.readout]);
+    this.plot = make("div", { class: "dpl-plot" }, [this.canvas, this.svg, this.back, this.readout]);
     this.table = make("div", { class: "dpl-table", tabindex: 0, hidden: "" });
     const { bar, table } = toolbar(this);
     this.tableButton = table;
@@ -194,7 +195,8 @@ export class Card {
     this.root.style.setProperty("--dpl-choices", `${this.choices.offsetWidth}px`);
     this.plot.style.height = `${height}px`;
     if (!width) return;
-    set(this.svg, { viewBox: `0 0 ${width} ${height}`, width, height });
+    const size = { viewBox: `0 0 ${width} ${height}`, width, height };
+    for (const picture of [this.svg, this.back]) set(picture, size);
     if (this.panel.bare) {
       this.frame = { x0: 16, x1: width + 16 - BARE, y0: 2, y1: height - 8, width, height };
       this.grid.replaceChildren();

@@ -12,26 +12,36 @@ const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacit
 /** The picture as SVG text. @param {Card} card */
 export function svgOf(card) {
   const { width, height } = card.frame;
-  const copy = /** @type {SVGSVGElement} */ (card.svg.cloneNode(true));
+  const [copy, grid] = [styled(card.svg), styled(card.grid)];
   const style = getComputedStyle(card.root);
+  const title = svg("text", { x: 16, y: -16, fill: style.color, "font-size": 15,
+    "font-family": style.fontFamily }, [`${card.title.textContent}${card.subtitle.textContent}`]);
+  const ground = svg("rect", { y: -40, width, height: height + 40, fill: style.backgroundColor });
+  copy.prepend(ground, title, grid);
+  if (card.painted.length) {
+    card.paint(card.near, 3); // sharp in print too
+    grid.after(svg("image", { href: card.canvas.toDataURL(), width, height }));
+    card.paint(card.near);
+  }
+  set(copy, { xmlns: SVG, viewBox: `0 -40 ${width} ${height + 40}`, width, height: height + 40 });
+  return new XMLSerializer().serializeToString(copy);
+}
+
+/**
+ * A copy of an element, with the styles of all that is in it.
+ * @template {SVGElement} E
+ * @param {E} element
+ */
+function styled(element) {
+  const copy = /** @type {E} */ (element.cloneNode(true));
   const copies = /** @type {NodeListOf<SVGElement>} */ (copy.querySelectorAll("*"));
-  card.svg.querySelectorAll("*").forEach((node, i) => {
+  element.querySelectorAll("*").forEach((node, i) => {
     const computed = getComputedStyle(node);
     for (const name of STYLES) {
       copies[i].style.setProperty(name, plainColour(computed.getPropertyValue(name)));
     }
   });
-  const title = svg("text", { x: 16, y: -16, fill: style.color, "font-size": 15,
-    "font-family": style.fontFamily }, [`${card.title.textContent}${card.subtitle.textContent}`]);
-  const ground = svg("rect", { y: -40, width, height: height + 40, fill: style.backgroundColor });
-  copy.prepend(ground, title);
-  if (card.painted.length) {
-    card.paint(card.near, 3); // sharp in print too
-    title.after(svg("image", { href: card.canvas.toDataURL(), width, height }));
-    card.paint(card.near);
-  }
-  set(copy, { xmlns: SVG, viewBox: `0 -40 ${width} ${height + 40}`, width, height: height + 40 });
-  return new XMLSerializer().serializeToString(copy);
+  return copy;
 }
 
 /** Saves the picture. @param {Card} card */
