@@ -96,7 +96,10 @@ def _kept(
 
     Who comes from the other page by the bar on top brings no address, and finds what was left.
     """
-    state, (address, several) = st.session_state, addressed()
+    state = st.session_state
+    address: dict[str, str]
+    several: tuple[str, ...]
+    address, several = addressed()
     arriving = arrived(name)
     if name not in state or (bool(address) if arriving else _went_elsewhere(address)):
         state[name], state["misread"] = read(address), (*several, *misread(address))

@@ -193,15 +193,19 @@ def strip_of(scenario: Scenario, data: Data, store: ResultStore) -> Scene | str 
     return answer
 
 
-def below_the_curve(scenario: Scenario, data: Data, store: ResultStore) -> bool:
-    """The strip of the steps under the main curve, once somebody asks; whether it is all there."""
+def button() -> None:
+    """Shows the strip of the steps, or hides it."""
     shown = bool(st.session_state.get(SHOWN))
     st.button(
         f"Hide {STRIP[0].lower()}{STRIP[1:]}" if shown else STRIP,
         help=STRIP_HELP,
         on_click=lambda: st.session_state.update({SHOWN: not shown}),
     )
-    if not shown:
+
+
+def below_the_curve(scenario: Scenario, data: Data, store: ResultStore) -> bool:
+    """The strip of the steps under the main curve, once somebody asks; whether it is all there."""
+    if not st.session_state.get(SHOWN):
         return True
     strip = strip_of(scenario, data, store)
     if strip is None or isinstance(strip, str):

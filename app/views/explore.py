@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from app import compute, intervals, pins, steps, upload
+from app import compute, intervals, parts, pins, steps, upload
 from app.components import brand, ends, live_line, look_again, loss_bar, to_page
 from app.covers import cover
 from app.explore_scene import choices as choices_in_cards
@@ -88,7 +88,7 @@ def page() -> None:
     if moved.ring is not None:
         change(clip=round(float(np.clip(moved.ring["factor"], 0.1, 1.0)), 2), dial="clip")
         st.rerun()
-    each_step = True
+    each_step, each_count = True, None
     if "curve" not in scenario.hide.split(","):
         worth = metric_of(scenario.model, scenario.setting().metric).worth
         fewer = data.every is not None or scenario.beside == "fitted_rows"
@@ -96,7 +96,11 @@ def page() -> None:
         st.caption(judged_on(scenario, data))
         if "covariance" in scenario.declared.settings.options():
             st.caption(WIDER)
+        with st.container(horizontal=True):
+            steps.button()
+            parts.button(scenario)
         each_step = steps.below_the_curve(scenario, data, store_of(data))
+        each_count = parts.below_the_curve(scenario, data, store_of(data))
     ends = intervals.result(scenario, data, store_of(data))
     if note := intervals.sentence(ends) or "".join(scene.live_text.get(NOTE, ())[:1]):
         st.caption(note)
@@ -119,6 +123,15 @@ def page() -> None:
     if not each_step:
         store = store_of(data)
         look_again(lambda: steps.strip_of(scenario, data, store) is not None, every=0.3)
+        return
+    if each_count is not None:
+        store, before = store_of(data), len(each_count.private) + len(each_count.refused)
+
+        def more() -> bool:
+            now = parts.by_parts(scenario, data, store)
+            return len(now.private) + len(now.refused) > before
+
+        look_again(more, every=0.3)
         return
     if (waited := pins.coming(scenario)) is not None:
         look_again(lambda: pins.coming(scenario) != waited, every=0.3)
