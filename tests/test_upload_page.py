@@ -45,6 +45,9 @@ categories = ["north", "south"]
 """
 
 
+LIMITS_0_9 = {"lower": "0", "upper": "9"}
+
+
 def with_table(table: bytes = TABLE) -> AppTest:
     """The page of an upload, with a table in it."""
     at = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=300)
@@ -215,6 +218,21 @@ def test_a_german_table_is_proposed_confirmed_and_read_without_a_schema_file() -
     assert found.table is not None
     rows = found.table._frame[list(schema.features)].fillna(-1.0).to_numpy().tolist()
     assert rows == [[41.0, 1234.5, 18627.0], [-1.0, 40000.0, 18659.0], [66.0, -1.0, 18659.0]]
+
+
+@pytest.mark.parametrize(
+    ("table", "decimal", "first"),
+    [(b"a,b\n1,2\n3,4\n", ".", 1.0), (b'a,b\n"0,5","1,5"\n"2,5",3\n', ",", 0.5)],
+)
+def test_a_comma_between_columns_leaves_either_decimal_mark(
+    table: bytes, decimal: str, first: float
+) -> None:
+    """Cells with a decimal comma are quoted there."""
+    found = upload._opened("a.csv", table)
+    assert (found.form.separator or ",", found.form.decimal) == (",", decimal)
+    upload._accept(found, upload._schema(filled(found, {n: LIMITS_0_9 for n in "ab"})))
+    assert found.table is not None
+    assert found.table._frame["a"].iloc[0] == first
 
 
 def test_days_of_eight_digits_are_proposed_and_an_empty_column_is_left_out() -> None:

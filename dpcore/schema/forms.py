@@ -60,7 +60,7 @@ class FileFormat:
             if sign not in allowed and (sign is not None or key == "decimal"):
                 signs = ", ".join("tab" if symbol == "\t" else f'"{symbol}"' for symbol in allowed)
                 raise InputError(f"file.{key}", f"{sign!r} is not known", f"choose one of {signs}")
-            if sign == self.decimal and key != "decimal":
+            if sign == self.decimal and key == "thousands":  # a cell with the separator is quoted
                 raise InputError(f"file.{key}", "it is also the decimal mark", "give two marks")
         marks = tuple(plain(mark) for mark in texts("file.missing_marks", self.missing_marks))
         object.__setattr__(self, "missing_marks", marks)

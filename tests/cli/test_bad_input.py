@@ -298,12 +298,6 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ),
     ("one choice", good(*BUDGET, "--trust", "all"), "trust", "'all' is not known; choose central"),
     (
-        "separator that is the decimal mark",
-        fitted("t.csv", f"a,b\n{ROWS}", schema='[file]\nseparator = ","\ndecimal = ","\n'),
-        "file.separator",
-        "it is also the decimal mark; give two marks",
-    ),
-    (
         "a table in a zip",
         lambda tmp: ["fit", "gmm", tmp / "t.csv.zip", *BUDGET],
         "model",
