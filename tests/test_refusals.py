@@ -736,6 +736,7 @@ def _centres(**words: Any) -> Any:
             lambda: dp.replay(Ledger(()), None),  # type: ignore[arg-type]
             "^proof: there is none, or no ledger",
         ),
+        (lambda: Schema.from_toml("[table]\nunit = 'day'"), "^schema: it is the text of a schema"),
         (lambda: _fit(seed=0).sample(2, seed="x"), "^seed: 'x' is not a number"),
         (partial(_centres, bounds={"a": 1, "b": 9}), "^bounds: a column has no pair"),
         (partial(_centres, bounds=True), "^bounds: a truth value was given"),

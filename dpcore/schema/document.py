@@ -22,7 +22,9 @@ FILE_KEYS = tuple(field.name for field in fields(FileFormat))
 
 
 def read(path: Path) -> str:
-    """The text of a schema file."""
+    """The text of a schema file. Raises InputError where there is none that can be read."""
+    if "\n" in str(path):
+        raise InputError("schema", "it is the text of a schema", "give the path of a .toml file")
     try:
         with path.open("rb") as file:
             raw = file.read(LARGEST_FILE + 1)
