@@ -38,6 +38,7 @@ TABLES = {
 }
 AS_PUBLISHED = dp.Privacy(epsilon=1, delta=1e-5, mode="paper", accountant="ma")
 NO_BETTER = "Given the noise, these {} explain no more than one {} does."
+NO_EVIDENCE = "no evidence of more than one"
 FAST = ("mean", "symmetric-mixture", "bernoulli", "covariance")
 ONE_OF_EACH = [
     pytest.param(model, marks=() if model in FAST else pytest.mark.merge) for model in TABLES
@@ -158,7 +159,18 @@ def test_groups_that_noise_made_of_one_are_no_evidence(model: str, epsilon: floa
     rows = pd.DataFrame(np.random.default_rng(0).normal(50, 8, (2000, 2)), columns=["a", "b"])
     table = dp.load(rows, schema=dp.Schema.from_bounds({"a": (0, 100), "b": (0, 100)}))
     fit = dp.fit(model, table, privacy=dp.Privacy(epsilon=epsilon, delta=1e-6), seed=3)
-    assert "no evidence of more than one" in str(fit.told_apart)
+    assert NO_EVIDENCE in str(fit.told_apart)
+
+
+def test_a_group_whose_share_noise_made_is_no_evidence() -> None:
+    """Few rows, which noise has put into a second group far from all others."""
+    rng, schema = np.random.default_rng(0), dp.Schema.from_bounds(dict.fromkeys("abc", (0, 60)))
+    for seed in range(3):
+        rows = pd.DataFrame(rng.poisson(8, (1500, 3)).astype(float), columns=list("abc"))
+        privacy = dp.Privacy(epsilon=0.1, delta=1e-5)
+        table = dp.load(rows, schema=schema)
+        fit = dp.fit("poisson", table, privacy=privacy, n_components=2, seed=seed)
+        assert NO_EVIDENCE in str(fit.told_apart)
 
 
 def test_nothing_reads_a_table(monkeypatch: pytest.MonkeyPatch) -> None:

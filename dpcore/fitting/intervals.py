@@ -12,7 +12,7 @@ An interval reaches as far to both sides as most of the simulated distances, sin
 as well as it spreads them, times a factor that was measured for the model.
 Parts are matched by their places before they are compared. Two parts are told apart where their
 released places differ more than noise moves the difference of two parts in nine simulated
-releases out of ten.
+releases out of ten, and where noise explains the shares of all parts but one, none are.
 """
 
 from __future__ import annotations
@@ -317,7 +317,7 @@ class _Simulated:
             moved[self.uncertainty.places],
         )
         if places.ndim == 2 and len(places) > 1:
-            sentence = self._of_parts(places, moved_places)
+            sentence = self._of_parts(places, moved_places, self._hidden(moved))
             return sentence + self._no_better(moved, differ="can be told apart." in sentence)
         reach = self.uncertainty.widen * np.quantile(np.abs(moved_places), APART, axis=0).ravel()
         columns = [column.name for column in self.schema.numeric_columns()]
@@ -330,11 +330,22 @@ class _Simulated:
             f"column's limits (the least known: {columns[widest]})."
         )
 
-    def _of_parts(self, places: Array, moved: Array) -> str:
+    def _hidden(self, moved: Arrays) -> NDArray[np.bool_]:
+        """Parts ``(K,)`` whose share noise may have made; classes are there, whatever theirs."""
+        hidden = np.zeros(len(self.released[self.uncertainty.places]), dtype=bool)
+        for name in self.uncertainty.shares:
+            if self.released[name].ndim == 1 and not hasattr(self.fit.parameters, "classes"):
+                reach = self.uncertainty.widen * np.quantile(np.abs(moved[name]), APART, axis=0)
+                hidden |= self.released[name] <= reach
+        return hidden
+
+    def _of_parts(self, places: Array, moved: Array, hidden: NDArray[np.bool_]) -> str:
         names, parts = self._names(), self.model.parts
         visible = ~np.broadcast_to(self.uncertainty.lost(self.fit.parameters), len(names))
         if not visible.any():
             return f"At this noise none of the {len(names)} {parts} can be told apart from noise."
+        if hidden.sum() > len(names) - 2:  # one is left, at most
+            return _of_parts(names, parts, np.zeros((len(names), len(names)), dtype=bool))
         apart = self._apart(places[visible], moved[:, visible])
         left = [name for name, whether in zip(names, visible, strict=True) if whether]
         lost = [name for name, whether in zip(names, visible, strict=True) if not whether]
