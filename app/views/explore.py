@@ -277,7 +277,7 @@ def lead(scenario: Scenario, data: Data | None, *, standing_in: bool) -> str:
 def choices(scenario: Scenario, table: Data | None) -> None:
     """The row of choices."""
     hidden = scenario.hide.split(",")
-    data, model, method, counting = st.columns([1.1, 1.3, 1.35, 0.85])
+    data, model, method, counting = st.columns([1.2, 1.29, 1.26, 0.85])
     with data:
         _select("data", "Data", sources(), scenario.data, on_data, "data" in hidden)
     with model:

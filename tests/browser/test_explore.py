@@ -327,6 +327,43 @@ def test_work_in_the_background_does_not_take_the_thumb_from_the_hand(explore: A
 
 
 @pytest.mark.alone
+@pytest.mark.parametrize("data", ["places", "digits", "two_clouds"])
+def test_a_picture_without_outlines_is_whole_too(explore: Any, data: str) -> None:
+    page = explore(f"?data={data}")
+    assert page.locator('[data-panel="private"]').count() == 1
+    assert page.locator('[data-panel="curve"] .dpl-label').count() > 0
+
+
+CUT = """() => [...document.querySelectorAll('[data-testid="stSelectbox"] input')]
+  .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.value)"""
+
+
+@pytest.mark.parametrize("data", ["help_texts", "missing_answers"])
+def test_at_a_projector_s_width_names_in_closed_lists_are_whole(
+    page: Any, server: Any, data: str
+) -> None:
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.goto(f"{server(None)}/?data={data}")
+    page.locator(".st-key-epsilon_step").wait_for()
+    page.locator('[data-panel="curve"]').wait_for()
+    wait_until_idle(page)
+    page.wait_for_function(f"({CUT})().length === 0")
+
+
+@pytest.mark.parametrize("width", [390, 640, 1280])
+def test_the_first_picture_keeps_its_place_when_the_controls_arrive(
+    page: Any, server: Any, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    place = "document.querySelector('[data-panel=\"exact\"]')?.getBoundingClientRect().top"
+    styled = "document.querySelector('.dp-soon')?.getBoundingClientRect().height > 100"
+    page.goto(server(None, env={"FIRST_VISIT_AT": str(width)}))  # a server of its own
+    early = page.wait_for_function(f"{styled} && {place}").json_value()
+    page.locator(".st-key-epsilon_step").wait_for()
+    wait_until_complete(page)
+    assert abs(page.evaluate(place) - early) < 24
+
+
 def test_a_pinned_view_stays_while_the_slider_is_dragged(explore: Any) -> None:
     page = explore(f"?{SMALL}")
     page.get_by_role("button", name="Pin this view").click()

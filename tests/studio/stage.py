@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from app.compute import COMING, COMPARING
 from app.settings import entry, flags
 
 FLAGS = [
@@ -140,13 +141,21 @@ class Visits:
 IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 UNMOVED = "document.getAnimations().every((one) => one.playState !== 'running')"
 
-# Thirteen draws of K groups are two outlines and a centre each for the bold one, one for a ghost.
+SOON = f"{COMPARING}|{COMING}".replace(".", "[.]")  # what a curve says of fits that are to come
+
+# Thirteen draws of K groups are two outlines and a centre each for the bold one, one for a ghost;
+# other pictures have no outlines, and are whole once no part of the curve is still to come.
 COMPLETE = f"""
 () => {{
-  const bold = document.querySelectorAll('[data-panel="private"] .dpl-bold .dpl-centre').length;
-  const ghosts = document.querySelectorAll('[data-panel="private"] .dpl-ghost .dpl-ellipse').length;
-  const labels = document.querySelectorAll('[data-panel="curve"] .dpl-label').length;
-  return bold > 0 && ghosts === 12 * bold && labels > 2 && {IDLE};
+  const count = (selector) => document.querySelectorAll(selector).length;
+  const outlines = count('[data-panel="private"] .dpl-bold .dpl-ellipse');
+  const bold = count('[data-panel="private"] .dpl-bold .dpl-centre');
+  const ghosts = count('[data-panel="private"] .dpl-ghost .dpl-ellipse');
+  const curve = document.querySelector('[data-panel="curve"]');
+  const labels = count('[data-panel="curve"] .dpl-label');
+  const drawn = outlines > 0 ? bold > 0 && ghosts === 12 * bold && labels > 2
+    : count('[data-panel="private"]') > 0 && labels > 0 && !/{SOON}/.test(curve.textContent);
+  return drawn && {IDLE};
 }}
 """
 
