@@ -156,4 +156,13 @@ def test_the_verdict_and_what_is_found_do_not_contradict_each_other(model: str) 
                     assert ", although " in both, both
                 if 0 < many < parts:
                     assert "none" not in judged.text, both
+                found[:, -1] = False  # in one draw
+                (once,) = verdicts(grid, (known,), np.array([min(utility, 1.0) - 1e-3]))  # type: ignore[arg-type]
+                assert "gains nothing" not in once.text
+                cut = SimpleNamespace(**{**vars(known), "clipped_utility": 0.01})
+                (tight,) = verdicts(grid, (cut,), np.zeros(1))  # type: ignore[arg-type]
+                if utility == 0.01:
+                    assert tight.text.startswith("With clipping this tight no fit")
+                    assert ("although" in tight.text) == (many > 0)
+                found[:, -1, :many] = True
     assert seen == {0, 1, 2, 3}

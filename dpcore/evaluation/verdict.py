@@ -49,6 +49,7 @@ def verdicts(
             reference,
             None if parts == judge.simplest else parts,
             _typical(recovered),
+            bool(recovered.all()),
             judge,
         )
         for utility, alone, reference, recovered in zip(
@@ -63,10 +64,11 @@ def _verdict(
     reference: References,
     parts: int | None,
     recovered: int,
+    always: bool,
     judge: Yardstick,
 ) -> Verdict:
     """parts: ``None`` for a fit that is the simplest rival itself. recovered: how many of them a
-    usual draw has."""
+    usual draw has. always: whether all draws have all of them."""
     words = judge.wording
     if not np.isfinite(utility):
         return Verdict(0, 0.0, "This composition method cannot meet so small a budget.")
@@ -79,15 +81,17 @@ def _verdict(
         )
     least = reference.bounds_utility + WORTH * span
     if max(utility, alone, reference.clipped_utility) <= least:
-        return Verdict(0, retained, "With clipping this tight no budget gives a useful fit.")
-    if max(utility, alone) <= least:
-        text = "With this budget the fit tells you no more than the public limits do."
+        start = "With clipping this tight no fit tells you more than the public limits do"
+    elif max(utility, alone) <= least:
+        start = "With this budget the fit tells you no more than the public limits do"
+    else:
+        start = ""
+    if start:
+        yet = ""
         if recovered and parts is not None:
-            text = (
-                "With this budget the fit tells you no more than the public limits do, although "
-                f"{'some' if recovered < parts else 'all'} {words.parts} are found."
-            )
-        return Verdict(0, retained, text)
+            some = "some" if recovered < parts else "all"
+            yet = f", although {some} {words.parts} are found"
+        return Verdict(0, retained, f"{start}{yet}.")
     simplest = words.simplest[0].upper() + words.simplest[1:]
     if parts is None:
         lost = reference.converged_utility - utility
@@ -105,6 +109,11 @@ def _verdict(
         )
     none = f"the {words.part} is not" if parts == 1 else f"none of the {words.parts} is"
     if retained >= judge.alike:
+        if recovered == parts and not always:
+            text = (
+                f"As good as the exact fit, although not every draw finds {_whole(parts, words)}."
+            )
+            return Verdict(3, retained, text)
         if recovered == parts:
             return Verdict(
                 3, retained, "As good as the exact fit: a larger budget gains nothing here."
@@ -159,6 +168,10 @@ def _typical(recovered: NDArray[np.bool_]) -> int:
 def _all(parts: int, words: Wording) -> str:
     named = {1: f"The {words.part}", 2: f"Both {words.parts}"}
     return named.get(parts, f"All {_count(parts)} {words.parts}")
+
+
+def _whole(parts: int, words: Wording) -> str:
+    return f"the {words.part}" if parts == 1 else f"all {words.parts}"
 
 
 def _none(parts: int, words: Wording) -> str:
