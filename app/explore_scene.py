@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app import compute, intervals
 from app.components import LOSSES, guarantee_line
@@ -17,6 +16,7 @@ from app.scenario import Scenario
 from app.sweeps import DELTAS, NOISE, Sliding
 from app.tables import badge, provenance, store_of
 from dpcore.accounting import guess_rate
+from dpcore.arrays import Array
 from dpcore.datasets.cities import CITIES
 from dpcore.declaration import Picture
 from dpcore.evaluation.steps import takes_steps
@@ -31,7 +31,6 @@ from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.privacy import Guarantee, Ledger
 from dpcore.privacy.guarantee import show, show_delta
 
-Array = NDArray[np.float64]
 Choices = Mapping[str, tuple[Choice, tuple[Any, ...]]]
 
 SEES = {

@@ -9,15 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app import compute
 from app.result_store import Data, ResultStore, in_background
 from app.scenario import Scenario
+from dpcore.arrays import Array
 from dpcore.errors import DPCoreError
 from dpcore.fitting.intervals import LEVEL, Intervals
 
-Array = NDArray[np.float64]
 Result = Intervals | str  # or why there are none
 
 SAYS = (

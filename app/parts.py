@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
 from app.compute import draws_of, references_of
 from app.live import live
@@ -15,14 +14,13 @@ from app.result_store import Data, ResultStore, in_background
 from app.scenario import Scenario
 from app.state import change
 from app.tables import badge
+from dpcore.arrays import Array
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.study import budget_grid
 from dpcore.evaluation.yardstick import metric_of, scorer_of, utility, yardstick
 from dpcore.figures.parts import parts_panel
 from dpcore.figures.scene import Scene
 from dpcore.privacy.guarantee import show_bound
-
-Array = NDArray[np.float64]
 
 SHOWN = "parts_shown"  # whether the curve stands under the main one
 HELP = (

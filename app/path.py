@@ -13,11 +13,11 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import laplace, lognorm, norm
 
 from app.scenario import opening
 from dpcore.accounting import delta_of, epsilon_of, mu_of, posterior
+from dpcore.arrays import Array
 from dpcore.auditing.exhibits import exhibits
 from dpcore.datasets.load import load
 from dpcore.evaluation.study import fitted
@@ -28,8 +28,6 @@ from dpcore.figures.scene import Axis, Cursor, Curve, Ellipses, Panel, Points, S
 from dpcore.fitting.api import fit_grid
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.wall.data import PublicFrame
-
-Array = NDArray[np.float64]
 
 DELTA = 1e-5
 WORDS = ("about", "ask", "high", "low", "right", "after")  # paragraphs of a screen, in their order

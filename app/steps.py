@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
 from app import compute
 from app.explore_scene import walked_panels
@@ -16,6 +15,7 @@ from app.result_store import Data, ResultStore, in_background
 from app.scenario import Scenario, sane
 from app.state import change
 from app.tables import badge
+from dpcore.arrays import Array
 from dpcore.errors import DPCoreError, InputError
 from dpcore.evaluation.steps import Spending, clipped_in_steps, fits_after, spending, walk
 from dpcore.evaluation.yardstick import metric_of
@@ -23,8 +23,6 @@ from dpcore.figures.scene import Panel, Scene
 from dpcore.figures.steps import spending_strip, steps_scene
 from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show_bound, show_delta
-
-Array = NDArray[np.float64]
 
 STEP = "step_taken"  # key of the dialog's slider
 OPENED = "step_by_step"  # key of the button that opens it

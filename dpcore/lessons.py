@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dpcore.accounting import calibrate, compose, epsilon_of, guess_rate
+from dpcore.arrays import Array
 from dpcore.checks import one_of
 from dpcore.privacy import Event, Gaussian
 
-Array = NDArray[np.float64]
 AnyFunction = Callable[
     ..., Any
 ]  # an answer from what the exercise is about, or the function asked for

@@ -42,6 +42,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from dpcore.arrays import Array
 from dpcore.checks import whole
 from dpcore.errors import InputError
 from dpcore.fitting.api import fit
@@ -60,7 +61,6 @@ from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 # How scikit-learn's refusals begin that tell of shapes and kinds alone; others may quote cells.
 SHAPE_ERRORS = ("Found array with", "Sparse data was passed")
 # And what is said in the place of those that end in a picture of the rows.

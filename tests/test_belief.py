@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 from support import examples
 
 import dpcore as dp
 from dpcore.accounting import compose, replay
 from dpcore.accounting.wbk import as_printed
+from dpcore.arrays import Array
 from dpcore.evaluation.metrics import metrics
 from dpcore.evaluation.yardstick import Scorer
 from dpcore.figures.plotly import scene_figure
@@ -35,8 +35,6 @@ from dpcore.wall.kernels.row_blocks import looked_at
 from dpcore.wall.kernels.threads import one_thread
 from dpcore.wall.statistics.sigmoid_belief import BeliefMoments, _as_belief, _of_rows
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 
 def tiny(seed: int = 0, hidden: int = 3, visible: int = 5, size: float = 1.0) -> Posterior:

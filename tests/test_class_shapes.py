@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.integrate import quad
 
+from dpcore.arrays import Array
 from dpcore.datasets.labelled import labelled_classes, labelled_table
 from dpcore.datasets.load import load
 from dpcore.fitting.api import fit_grid
@@ -28,8 +28,6 @@ from dpcore.privacy import Privacy
 from dpcore.wall.data.clipping import clip_to_ball
 from dpcore.wall.statistics.mixture_moments import NoisyMoments
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 
 def noisy_shapes(count: int, d: int, noise: float, seed: int = 0) -> tuple[Array, Array]:

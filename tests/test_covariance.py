@@ -8,11 +8,11 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from support import every
 
 import dpcore as dp
+from dpcore.arrays import Array
 from dpcore.evaluation.study import Setting, study
 from dpcore.evaluation.yardstick import scorer_of, utility
 from dpcore.figures.budget import study_scene
@@ -26,7 +26,6 @@ from dpcore.models.shared.second_moments import AllRows
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 LIMITS = {"age": (0.0, 110.0), "stay": (0.0, 60.0), "dose": (-5.0, 5.0)}
 BALL = dp.Schema.ball_of(list(LIMITS), (55.0, 30.0, 0.0), 90.0)
 

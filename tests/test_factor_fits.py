@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 
 import dpcore as dp
+from dpcore.arrays import Array
 from dpcore.evaluation.study import Setting
 from dpcore.evaluation.yardstick import Scorer
 from dpcore.fitting.api import fit_grid
@@ -26,7 +26,6 @@ from dpcore.wall.kernels.bounded_sums import Rows, whole_sum
 from dpcore.wall.statistics import MixtureMoments
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 DELTA = 1e-5
 
 

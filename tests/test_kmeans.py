@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.typing import NDArray
 from support import examples
 
 import dpcore as dp
+from dpcore.arrays import Array
 from dpcore.evaluation.yardstick import Scorer
 from dpcore.fitting.api import fit_grid
 from dpcore.models.kmeans import mathematics as kmeans
@@ -29,7 +29,6 @@ from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.statistics.cluster_moments import NoisyClusters
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 DELTA = 1e-4
 NONE = np.zeros(1)
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.typing import NDArray
 from support import every, examples
 
 import dpcore as dp
 from dpcore.accounting import replay
+from dpcore.arrays import Array
 from dpcore.datasets.labelled import labelled_classes, labelled_frame, labelled_table
 from dpcore.errors import InputError
 from dpcore.fitting.api import Grid, fit_grid
@@ -39,7 +39,6 @@ from dpcore.wall.noise import GridNoise
 from dpcore.wall.statistics.mixture_moments import NoisyMoments
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 DELTA = 1e-5
 ADJACENT = {
     "staged": ("label", "replace_one", "add_remove", "feature"),

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.typing import NDArray
 from scipy.special import expit
 from support import examples
 
 import dpcore as dp
 from dpcore.accounting import compose, replay
 from dpcore.accounting.wbk import FixedSizeAccountant
+from dpcore.arrays import Array
 from dpcore.errors import InputError, WallError
 from dpcore.evaluation.yardstick import Scorer
 from dpcore.figures.model_plot import Subject, portrait
@@ -32,7 +32,6 @@ from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.statistics.logistic_statistics import NoisyOutcomes
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 NONE = np.zeros(1)
 TRUTH = np.array([2.0, -1.5, 0.0])
 DELTA = 1e-5

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 from scipy.special import expit
 
 import dpcore as dp
 from dpcore.accounting import compose, replay
+from dpcore.arrays import Array
 from dpcore.cli.models import usual_method
 from dpcore.errors import InputError, WallError
 from dpcore.fitting.api import fit_grid
@@ -31,7 +31,6 @@ from dpcore.wall.statistics.logistic_statistics import NoisyOutcomes
 from dpcore.wall.subsample import Minibatches, Sample
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 DELTA = 1e-5
 TRUTH = np.array([2.0, -1.5, 0.0])
 RIVALS: tuple[dict[str, Any], ...] = (

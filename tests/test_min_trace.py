@@ -7,17 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from support import every, examples
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.models.labelled_mixture.min_trace import (
     SOLVERS,
     MinTrace,
     min_trace_covariance,
 )
-
-Array = NDArray[np.float64]
 
 
 def worst(vectors: Array, found: MinTrace) -> float:

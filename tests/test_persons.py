@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 from support import every
 from test_documentation import page
 from test_wall_neighbours import COLUMNS, RECIPES, Compared, compared, hostile, people
@@ -44,7 +43,6 @@ from dpcore.wall.table import PrivateTable
 
 __all__ = ["compared"]  # a fixture
 
-Array = NDArray[np.float64]
 
 WHO = dp.Column("who", role="id", type="text")
 NUMBERS = dp.Schema((*COLUMNS[:3], WHO), unit="patient", rows_per_person=3)

@@ -8,11 +8,11 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 from scipy.stats import multivariate_normal
 from support import every
 
 import dpcore as dp
+from dpcore.arrays import Array
 from dpcore.evaluation.study import Setting, study
 from dpcore.figures.budget import study_scene
 from dpcore.figures.heatmap import Heat
@@ -24,8 +24,6 @@ from dpcore.models.shared.second_moments import AllRows
 from dpcore.sklearn import DPProbabilisticPCA
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 
 @cache

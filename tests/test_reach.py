@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.typing import NDArray
 from support import examples
 
+from dpcore.arrays import Array
 from dpcore.models.shared.reach import Clip, Reach, edges, reach
 
-Array = NDArray[np.float64]
 BINS = len(edges(1.0)) + 1
 WHOLE = 3.0
 

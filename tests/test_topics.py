@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.stats import exponnorm, norm
 from support import every, examples
@@ -19,6 +18,7 @@ from test_wall_documents import bags_of, corpus_of, texts
 
 import dpcore as dp
 from dpcore.accounting import compose
+from dpcore.arrays import Array
 from dpcore.bench import topics as bench
 from dpcore.datasets.bars import bars
 from dpcore.datasets.documents import load_documents
@@ -38,7 +38,6 @@ from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.statistics.topic_words import NoisyTopics, shared_out
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 DELTA = 1e-5
 
 

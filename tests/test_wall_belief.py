@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates
 from dpcore.privacy import Gaussian
@@ -22,7 +22,6 @@ from dpcore.wall.statistics.sigmoid_belief import COUNTED, PARTS, BeliefMoments,
 from dpcore.wall.subsample import Minibatches, Sample
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 ADJACENCIES = ("replace_one", "add_remove")
 PIXELS = 4
 

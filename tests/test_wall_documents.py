@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.typing import NDArray
 from support import examples
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import Ledger
 from dpcore.privacy.sampled_entry import SampledEntry
@@ -28,7 +28,6 @@ from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.topic_words import SharedOut, TopicWords, drawn_in, shared_out
 from dpcore.wall.subsample import Minibatches, Sample
 
-Array = NDArray[np.float64]
 ANY = st.floats(allow_nan=True, allow_infinity=True)
 
 

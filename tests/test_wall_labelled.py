@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 from support import every
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError, WallError
 from dpcore.mechanisms.gaussian import symmetric_to_coordinates
 from dpcore.privacy.adjacency import ADJACENCIES
@@ -24,7 +24,6 @@ from dpcore.wall.statistics.class_radii import LabelledRadii
 from dpcore.wall.statistics.class_vectors import ByLabel, LabelledVectors
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 CLASSES = ("a", "b", "c")
 PLAIN = (Noise("gaussian", 1.0),)
 

@@ -10,14 +10,13 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from dpcore.arrays import Array
 from dpcore.wall.kernels import minimiser as module
 from dpcore.wall.kernels.minimiser import _Decimals, _decimals, _Floats, minimiser
 from dpcore.wall.kernels.nearest_centres import _on_grid
 
-Array = NDArray[np.float64]
 RADIUS = 2.0
 
 

@@ -14,16 +14,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 from support import every
 
 import dpcore as dp
+from dpcore.arrays import Array
 from dpcore.fitting.api import fit_grid
 from dpcore.wall.data import MaskedRows
 from dpcore.wall.session import Session, _blocks
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 COLUMNS = (
     dp.Column("x", lower=0.0, upper=10.0),

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import gamma, kstest
 
 from dpcore.accounting import compose
+from dpcore.arrays import Array
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import EpsilonDelta
 from dpcore.schema import Column, Schema
@@ -28,7 +28,6 @@ from dpcore.wall.statistics.perturbed_objective import (
 )
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 ADJACENCIES = ("replace_one", "add_remove", "label")
 SCHEMA = Schema((Column("a", lower=-1, upper=1), Column("b", lower=-1, upper=1),
                  Column("ill", "target", "binary")))  # fmt: skip

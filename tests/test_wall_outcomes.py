@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 from support import every
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import Gaussian
 from dpcore.schema import Ball, Column, Schema
@@ -30,7 +30,6 @@ from dpcore.wall.statistics.logistic_statistics import (
 from dpcore.wall.subsample import Minibatches, Sample
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 ADJACENCIES = ("replace_one", "add_remove")
 WHERE = Column("where", type="category", categories=("north", "south", "west"))
 YES = Column("ill", role="target", type="binary")

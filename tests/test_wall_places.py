@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from test_wall_documents import bags_of
 
 import dpcore as dp
+from dpcore.arrays import Array
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gradient_em.mathematics import GRADIENT_MODELS
 from dpcore.models.logistic_regression import variational
@@ -36,7 +37,6 @@ from dpcore.wall.statistics.topic_words import drawn_in
 from dpcore.wall.subsample import Minibatches, Sample
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 GAUSSIAN = Noise("gaussian", 5.0)
 SHIFTS = (1, 2, 3, 5, 8, 13, 257)
 

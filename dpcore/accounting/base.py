@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy.events import (
     DiscreteGaussian,
@@ -23,7 +23,6 @@ from dpcore.privacy.events import (
     Real,
 )
 
-Array = NDArray[np.float64]
 Events = Sequence[Event]
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from scipy.special import expit, ndtr
 
 from dpcore.accounting.base import (
-    Array,
     Events,
     check_plain,
     inverse_square,
@@ -24,6 +23,7 @@ from dpcore.accounting.gaussian import all_gaussian, guess_from_mu, total_mu
 from dpcore.accounting.pairs import SharesExceedDelta
 from dpcore.accounting.questions import attacker_success
 from dpcore.accounting.zcdp import total_rho
+from dpcore.arrays import Array
 from dpcore.privacy.events import DiscreteGaussian, EpsilonDelta, Laplace, Real
 
 _METHODS = ("linear", "zcdp_tight", "ma")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaincinv
 
-from dpcore.accounting.base import Array, real
+from dpcore.accounting.base import real
+from dpcore.arrays import Array
 from dpcore.privacy.events import Real
 
 RIDGE = 1e-6

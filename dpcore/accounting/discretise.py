@@ -22,9 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.accounting.base import Array
 from dpcore.accounting.dominating import Pair, Piece
 from dpcore.accounting.lattice import Lattice
+from dpcore.arrays import Array
 from dpcore.errors import NotCovered
 
 Integers = NDArray[np.int64]

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, ndtr
 
-from dpcore.accounting.base import Array
+from dpcore.arrays import Array
 from dpcore.errors import NotCovered
 from dpcore.privacy.events import (
     DiscreteGaussian,

@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from dpcore.accounting.base import Array, Events, check_plain, inverse_square, live, real
+from dpcore.accounting.base import Events, check_plain, inverse_square, live, real
+from dpcore.arrays import Array
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy.events import Gaussian, Real
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.accounting.base import Array, Events, live, real
+from dpcore.accounting.base import Events, live, real
 from dpcore.accounting.pairs import (
     InPairs,
     check_affordable,
@@ -32,6 +32,7 @@ from dpcore.accounting.pairs import (
     shares,
 )
 from dpcore.accounting.randomised_response import Enclosed, Ends, Kinds, Multiplied, together
+from dpcore.arrays import Array
 from dpcore.checks import nonnegative, probability, whole
 from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Real
 

@@ -24,7 +24,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.accounting.base import Array
+from dpcore.arrays import Array
 from dpcore.errors import NotCovered
 
 _CUT = 36.0  # -log of what the window may lose, relative to the answer

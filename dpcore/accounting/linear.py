@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.accounting.base import Array, Events
+from dpcore.accounting.base import Events
 from dpcore.accounting.pairs import InPairs, pairs
+from dpcore.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from dpcore.accounting.base import Array, Events, live
+from dpcore.accounting.base import Events, live
 from dpcore.accounting.gaussian import all_gaussian, delta_of, total_mu
 from dpcore.accounting.lattice import Composition
 from dpcore.accounting.parallel import worst_cases
 from dpcore.accounting.pld import FAINT, PLD, bare, drawn
 from dpcore.accounting.pld_bounds import PldBounds, merged
+from dpcore.arrays import Array
 from dpcore.errors import InputError, NotCovered
 
 _SMALLEST = 1e-9  # the delta down to which a curve is precise

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.accounting.base import Array, Events, live, noise_of, real
+from dpcore.accounting.base import Events, live, noise_of, real
 from dpcore.accounting.renyi import check_renyi, log_moment, poisson_log_moments
+from dpcore.arrays import Array
 from dpcore.errors import NotCovered
 from dpcore.privacy.events import Event, Gaussian, Real
 from dpcore.privacy.guarantee import delta_text, show

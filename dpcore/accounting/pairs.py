@@ -17,8 +17,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpcore.accounting.base import Array, Events, check_one_case, least_delta, live, real
+from dpcore.accounting.base import Events, check_one_case, least_delta, live, real
 from dpcore.accounting.gaussian import epsilon_of
+from dpcore.arrays import Array
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Real
 from dpcore.privacy.guarantee import delta_text

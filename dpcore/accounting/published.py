@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.accounting.base import Array
 from dpcore.accounting.compose import calibrate
 from dpcore.accounting.moments import MomentsAccountant
 from dpcore.accounting.pairs import three_figures_down
 from dpcore.accounting.zcdp import CLASSIC
+from dpcore.arrays import Array
 from dpcore.checks import one_of, probability, whole
 from dpcore.errors import InputError
 from dpcore.privacy.events import Event, Gaussian, Laplace, Real

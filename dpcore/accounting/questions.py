@@ -17,7 +17,6 @@ from scipy.special import expit, logit
 
 from dpcore.accounting.base import (
     Accountant,
-    Array,
     Events,
     live,
     noise_of,
@@ -29,6 +28,7 @@ from dpcore.accounting.compose import calibrate, compose
 from dpcore.accounting.gaussian import all_gaussian, epsilon_of
 from dpcore.accounting.pairs import SharesExceedDelta
 from dpcore.accounting.parallel import worst_cases
+from dpcore.arrays import Array
 from dpcore.checks import positive, probability, whole
 from dpcore.errors import InputError
 from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Mechanism, Real

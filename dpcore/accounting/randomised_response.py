@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, gammaln
 
-from dpcore.accounting.base import Array
 from dpcore.accounting.lattice import Composition, Lattice
+from dpcore.arrays import Array
 
 Kinds = tuple[tuple[float, int], ...]
 _FAINT = 760.0  # -log of a probability that is left out: e^-760 is below 1e-330

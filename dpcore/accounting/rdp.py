@@ -24,7 +24,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.accounting.base import Array, Events, live, noise_of, real
+from dpcore.accounting.base import Events, live, noise_of, real
 from dpcore.accounting.gaussian import all_gaussian
 from dpcore.accounting.renyi import (
     CONVERSIONS,
@@ -35,6 +35,7 @@ from dpcore.accounting.renyi import (
     total_log_moment,
 )
 from dpcore.accounting.zcdp import tight_delta, tight_epsilon, total_rho
+from dpcore.arrays import Array
 from dpcore.checks import one_of
 from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Real
 

@@ -31,7 +31,6 @@ import numpy as np
 from scipy.special import gammaln
 
 from dpcore.accounting.base import (
-    Array,
     Events,
     check_concentrated,
     check_one_case,
@@ -39,6 +38,7 @@ from dpcore.accounting.base import (
     live,
     real,
 )
+from dpcore.arrays import Array
 from dpcore.checks import one_of
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy.events import (

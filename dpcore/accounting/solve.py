@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from dpcore.accounting.base import (
     Accountant,
-    Array,
     Calibrated,
     Events,
     Limited,
@@ -29,6 +28,7 @@ from dpcore.accounting.base import (
     real,
     scaled,
 )
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.privacy.events import Real
 

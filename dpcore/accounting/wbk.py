@@ -32,7 +32,6 @@ from functools import lru_cache
 import numpy as np
 
 from dpcore.accounting.base import (
-    Array,
     Events,
     check_concentrated,
     check_one_case,
@@ -55,6 +54,7 @@ from dpcore.accounting.renyi import (
     log_variation,
     saving,
 )
+from dpcore.arrays import Array
 from dpcore.checks import one_of
 from dpcore.errors import NotCovered
 from dpcore.privacy.events import Event, Gaussian, Real

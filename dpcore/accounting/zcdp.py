@@ -20,7 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.accounting.base import Array, Events, check_concentrated, inverse_square, live, real
+from dpcore.accounting.base import Events, check_concentrated, inverse_square, live, real
+from dpcore.arrays import Array
 from dpcore.privacy.events import (
     DiscreteGaussian,
     EpsilonDelta,

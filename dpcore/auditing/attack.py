@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting.losses import tradeoff
+from dpcore.arrays import Array
 from dpcore.auditing.estimate import epsilon_lower_bound, gaussian_lower_bound
 from dpcore.auditing.fits import Pair, all_normal
 from dpcore.auditing.observe import Observed, Released, ShortNoise, log_likelihood_ratios, observe
 from dpcore.checks import whole
 from dpcore.fitting.api import fit_grid
 from dpcore.privacy import Guarantee, Privacy
-
-Array = NDArray[np.float64]
 
 ALARMS = np.concatenate([[0.0], np.geomspace(1e-3, 1.0, 60)])  # shares of false alarms
 CONFIDENCE = 0.95

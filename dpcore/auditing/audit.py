@@ -13,12 +13,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.auditing.estimate import epsilon_lower_bound, gaussian_lower_bound
 from dpcore.privacy import Claim, Evidence, Privacy, Proof
-
-Array = NDArray[np.float64]
 
 HALF = 0.5
 SLACK = 1e-6  # relative: epsilons are rounded

@@ -15,13 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpcore.accounting import epsilon_of
 from dpcore.accounting.binomial_bounds import fisher_direction, rate_at_least, rate_at_most
+from dpcore.arrays import Array
 
-Array = NDArray[np.float64]
 Reading = Callable[[Array, Array], Array]
 
 LEARNED = 0.2  # share of the runs that picks the cut

@@ -11,15 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.auditing.audit import Clouds
 from dpcore.auditing.observe import Observed, ShortNoise, Table, log_likelihood_ratios, observe
 from dpcore.errors import InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.privacy import Privacy
-
-Array = NDArray[np.float64]
 
 MOST = 4000  # runs that are fitted together
 

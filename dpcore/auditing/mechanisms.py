@@ -12,17 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting import best_proof, calibrate
 from dpcore.accounting.base import noise_of
+from dpcore.arrays import Array
 from dpcore.auditing.audit import Clouds
 from dpcore.errors import InputError
 from dpcore.privacy import Claim, DiscreteGaussian, Event, Gaussian, Laplace, Privacy
 from dpcore.privacy.budget import MODES
 from dpcore.wall.noise import GridNoise, NoiseSource
 
-Array = NDArray[np.float64]
 Draw = Callable[[int, int], Array]
 
 STEPS = 1 << 24  # of the doors' grid in one standard deviation

@@ -12,14 +12,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.auditing.fits import Pair
 from dpcore.privacy import Privacy
 from dpcore.schema import Ball, Column, Schema
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 CROWD = 100
 CROWD_IN_STEPS = 19  # where each run works through the rows by itself

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.fitting import api
 from dpcore.fitting.plan import plan_noise
 from dpcore.fitting.recipe import recipe
@@ -23,7 +24,6 @@ from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 Table: TypeAlias = PrivateTable | PrivateCorpus
 
 

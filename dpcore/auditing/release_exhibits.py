@@ -19,14 +19,13 @@ from scipy.special import gammaln
 
 from dpcore.accounting import delta_of
 from dpcore.accounting.binomial_bounds import rate_bounds
+from dpcore.arrays import Array
 from dpcore.auditing.exhibits.base import Counterexample
 from dpcore.checks import positive, probability, whole
 from dpcore.fitting.api import fit_grid
 from dpcore.privacy import Privacy
 from dpcore.schema import Ball, Column, Schema
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 SMOOTHING = 1e-3  # lambda of the random mapping
 NODES = 400

@@ -23,7 +23,6 @@ from functools import cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting import accountant, calibrate, compose
 from dpcore.accounting.base import Accountant, Events
@@ -34,7 +33,6 @@ from dpcore.bench import peers
 from dpcore.bench.measure import Case, Row, median_seconds
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace
 
-Array = NDArray[np.float64]
 Answer: TypeAlias = Callable[[], Any]  # a number, or a table (noises, deltas)
 
 DELTA = 1e-5

@@ -21,8 +21,8 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.bench import peers
 from dpcore.bench.measure import Case, Row, fastest_ratio, least_seconds
 from dpcore.datasets.faces import faces_like
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 CONDITIONS = "Each side uses its own start; the case states where each stops."
 JUDGED_BY = "mean log-likelihood of a row, each side by its own code"
-Array = NDArray[np.float64]
 QUALITY = "mean log-likelihood of a row"
 LADDER = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500, 1000)  # EM steps of ours
 DELTA = 1e-5

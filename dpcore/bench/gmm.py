@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.bench.measure import Case, Row, least_seconds
 from dpcore.bench.peers import on_one_core
 from dpcore.datasets.generators import gaussian_mixture, stroke_like
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 CONDITIONS = "The peer starts from the same point."
 JUDGED_BY = "mean log-likelihood of a row"
-Array = NDArray[np.float64]
 WIDE = 50  # from this dimension on, rows whose scales fall like principal components
 
 

@@ -23,8 +23,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.bench import peers
 from dpcore.bench.measure import Case, Row, fastest_ratio, least_seconds
 from dpcore.datasets.generators import gaussian_mixture
@@ -45,7 +45,6 @@ CONDITIONS = (
     "protects, and the peer states pure epsilon."
 )
 JUDGED_BY = "mean squared distance of a row to its centre, less is better; private: the median"
-Array = NDArray[np.float64]
 PRIVATE_PEER = "diffprivlib"
 MORE = 8
 QUALITY = "mean squared distance of a row to its centre"

@@ -36,9 +36,9 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dpcore.arrays import Array
+
 Answer: TypeAlias = Callable[[], float]
 Table: TypeAlias = Callable[[], Array]  # (noises, deltas)
 

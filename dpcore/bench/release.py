@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.bench.measure import Case, Row, least_seconds
 from dpcore.bench.release_medians import DELTA, MEDIANS, simulated
 from dpcore.datasets.labelled import labelled_classes
@@ -35,7 +36,6 @@ JUDGED_BY = (
     "covariances: the trace; releases: the median divergence from the exact classes; design: "
     "seconds; less is better"
 )
-Array = NDArray[np.float64]
 
 PEER = "cvxpy"
 OWN_REPETITIONS = 25  # a few milliseconds each, where the peer takes seconds

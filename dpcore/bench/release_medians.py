@@ -15,8 +15,8 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.bench.measure import Case, Row, least_seconds
 from dpcore.datasets.labelled import labelled_classes, labelled_table
 from dpcore.datasets.load import load
@@ -25,7 +25,6 @@ from dpcore.models.labelled_mixture.scoring import YARDSTICK
 from dpcore.privacy import Privacy
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 Pair = tuple[float, float]
 
 DIVERGENCE = "median divergence of the release from the exact classes, lower is better"

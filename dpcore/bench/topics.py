@@ -28,8 +28,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.bench import peers
 from dpcore.bench.measure import Case, Row, least_processor_seconds
 from dpcore.fitting.api import fit
@@ -47,7 +47,6 @@ JUDGED_BY = (
     "perplexity of unseen documents by our formula (E step alone: of the same documents, with "
     "the fitted mixes), less is better"
 )
-Array = NDArray[np.float64]
 
 SKLEARN, GENSIM = "scikit-learn", "gensim"
 CALLED = {SKLEARN: "LatentDirichletAllocation", GENSIM: "LdaModel or LdaMulticore"}

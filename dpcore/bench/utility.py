@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.bench.utility_tables import HALVES, TABLES, Table
 from dpcore.checks import one_of, whole
 from dpcore.errors import InputError
@@ -26,7 +27,6 @@ from dpcore.evaluation.yardstick import Scorer, Yardstick, yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.privacy import Privacy
 
-Array = NDArray[np.float64]
 Row = dict[str, Any]
 
 EPSILONS = (0.1, 0.3, 1.0, 4.0)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from dpcore.wall.data.corpus import PrivateCorpus
     from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 
 HALVES = ("develop", "report")
 MOST_ROWS = 15_000  # of a table that are used, a public random choice

@@ -9,9 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import whole
-
-Array = NDArray[np.float64]
 
 SIDE = 5
 DOCUMENTS, TOKENS = 5_000, 100

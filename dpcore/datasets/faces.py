@@ -9,11 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import whole
-
-Array = NDArray[np.float64]
 
 WHITE = 255.0
 GRAIN = 6.0  # standard deviation of the noise in a pixel, in grey levels

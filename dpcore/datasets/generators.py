@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import whole
 from dpcore.declaration import World
 from dpcore.errors import InputError
@@ -20,7 +21,6 @@ from dpcore.schema import Schema
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 
 TOPICS, TOKENS, SPARSE = 10, 100, 0.1  # of stand-in documents
 EASY = World()

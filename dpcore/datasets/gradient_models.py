@@ -10,8 +10,9 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from dpcore.arrays import Array
 from dpcore.checks import positive, share_below_one, whole
 from dpcore.errors import InputError
 from dpcore.schema import Column, Schema
@@ -19,7 +20,6 @@ from dpcore.schema import Column, Schema
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 
 REACH = 6.0  # standard deviations that bounds leave to every column: hardly a cell is clipped
 

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import whole
 from dpcore.schema import Column, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 
 REACH = 1e6  # public bounds: so far out that they hardly help
 

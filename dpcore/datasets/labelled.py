@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import whole
 from dpcore.datasets.generators import Mixture, gaussian_mixture
 from dpcore.schema import Ball, Column, Schema
@@ -19,7 +20,6 @@ from dpcore.wall.table import PrivateTable
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 REACH = 1.5  # radius of the public ball, in that of the rows: a stand-in for public knowledge
 
 

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import whole
 from dpcore.datasets.cities import CITIES
 from dpcore.errors import InputError
-
-Array = NDArray[np.float64]
 
 DEGREES = ((-180.0, 180.0), (-90.0, 90.0))  # longitude, latitude: nobody is anywhere else
 # Check-ins by city, in parts: how many of an app's users live there, not how many people.

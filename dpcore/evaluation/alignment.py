@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dpcore.arrays import Array
 
 RECOVERED_WITHIN = 0.25  # of the way from a place to the next one
 

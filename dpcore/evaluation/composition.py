@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.base import (
     Accountant,
@@ -29,10 +28,9 @@ from dpcore.accounting.questions import against_count
 from dpcore.accounting.rdp import RENYI
 from dpcore.accounting.renyi import saving, total_log_moment
 from dpcore.accounting.zcdp import total_rho
+from dpcore.arrays import Array
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy.events import Event, Gaussian
-
-Array = NDArray[np.float64]
 
 _ROUND = (10, 12, 15, 20, 25, 30, 35, 40, 50, 60, 70, 80, 90)
 COUNTS = (*range(1, 10), *(m * 10**p for p in range(3) for m in _ROUND), 10_000)

@@ -11,18 +11,16 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.bayes_success import guess_rate
 from dpcore.accounting.binomial_bounds import fisher_direction, rate_bounds
+from dpcore.arrays import Array
 from dpcore.checks import one_of, whole
 from dpcore.evaluation.metrics import loneliest_row
 from dpcore.evaluation.study import Setting, fitted
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 OBSERVED = ("final", "all")
 CONFIDENCE = 0.95

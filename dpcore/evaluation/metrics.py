@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.wall.custodian import custodian_documents, custodian_rows
@@ -18,8 +17,6 @@ from dpcore.wall.table import PrivateTable
 
 if TYPE_CHECKING:
     from dpcore.fitting.result import Fit
-
-Array = NDArray[np.float64]
 
 
 def metrics(fit: Fit, table: PrivateTable | PrivateCorpus) -> dict[str, float]:

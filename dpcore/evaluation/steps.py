@@ -13,18 +13,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting import compose
 from dpcore.accounting.base import noise_of
+from dpcore.arrays import Array
 from dpcore.errors import NotCovered
 from dpcore.evaluation.study import Setting, fitted
 from dpcore.evaluation.yardstick import mapped, scorer_of, utility, yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.privacy import Event, Ledger
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 _STEP = re.compile(r"(?:iteration|step) (\d+):")  # how a ledger names a release of a step
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting import covers
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import (
     Scorer,
@@ -32,8 +33,6 @@ from dpcore.privacy import Guarantee, Ledger, Privacy
 from dpcore.registry import FIRST
 from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.table import PrivateTable, demand_loaded
-
-Array = NDArray[np.float64]
 
 # Twenty budgets a decade, 0.05 to 20, in round numbers.
 EPSILONS = tuple(float(f"{10 ** (k / 20):.2g}") for k in range(-26, 27))

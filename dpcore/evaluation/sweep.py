@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import one_of, positive, whole
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import (
@@ -22,8 +22,6 @@ from dpcore.fitting.api import Grid, fit_grid
 from dpcore.privacy import Privacy
 from dpcore.privacy.budget import MODES
 from dpcore.wall.table import PrivateTable, demand_loaded
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

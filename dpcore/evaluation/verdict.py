@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.evaluation.study import BudgetGrid, References
 from dpcore.evaluation.yardstick import Wording, Yardstick, yardstick
-
-Array = NDArray[np.float64]
 
 WORTH = 0.05  # a gain below this share of what could be gained counts as none
 CLEARLY = 0.1  # the same for a fit that the exact simplest rival would beat

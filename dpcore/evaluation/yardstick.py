@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.declaration import Metric, declaration
 from dpcore.wall.custodian import custodian_documents, custodian_rows
 from dpcore.wall.data.clipping import PublicFrame
@@ -20,7 +21,6 @@ from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 Batch = TypeVar("Batch")
 
 FARTHEST = 1e6  # what a divergence counts at most: it may be infinite, and no picture holds that

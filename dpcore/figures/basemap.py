@@ -11,13 +11,11 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.figures.model_plot import Places
 from dpcore.figures.scene import Axis, Curve, Layer, Spots
 from dpcore.wall.data.clipping import PublicFrame
-
-Array = NDArray[np.float64]
 
 COASTLINE = Path(__file__).parents[1] / "datasets" / "coastline.txt"
 LONGITUDE, LATITUDE = "longitude", "latitude"

@@ -10,16 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.evaluation.study import BudgetGrid, Curves, References, Study
 from dpcore.evaluation.verdict import found_sentences, verdicts
 from dpcore.figures.model_plot import Drawing, Places, Subject, portrait
 from dpcore.figures.scene import Panel, Scene
 from dpcore.figures.utility_curve import Marks, axis_of, buys_panel
 from dpcore.privacy.guarantee import show_delta
-
-Array = NDArray[np.float64]
 
 MAP = "map"
 NOTE = "note"  # live text: what has to be said of the picture

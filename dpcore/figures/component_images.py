@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.figures.heatmap import Heat, as_images, images_across
 from dpcore.figures.model_plot import NO_FIT, Drawing, brief
 from dpcore.figures.ranked import ACROSS, Ranked
 from dpcore.figures.scene import Axis
 
-Array = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 MOST_ROWS = 50  # columns of a table that are drawn: those with the largest exact numbers

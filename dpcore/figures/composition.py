@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dpcore.accounting.gaussian import all_gaussian, total_mu
 from dpcore.accounting.moments import MomentsAccountant
+from dpcore.arrays import Array
 from dpcore.evaluation.composition import (
     Amplification,
     Attack,
@@ -30,8 +31,6 @@ from dpcore.figures.scene import Axis, Bars, Cursor, Curve, Layer, Panel, Rule, 
 from dpcore.figures.tail import Tail
 from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show, show_bound, show_delta
-
-Array = NDArray[np.float64]
 
 COLOURS = {
     "exact": 0, "zcdp": 1, "ma": 2, "linear": 3, "advanced": 4, "wbk9": 5, "pld": 6, "rdp": 7,

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
-
-Array = NDArray[np.float64]
 
 HELD = (0.95, 0.8, 0.6, 0.4, 0.2)
 """Shares of the probability inside each contour of :func:`levels_of`, outermost first."""

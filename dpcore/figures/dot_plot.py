@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.figures.component_images import short
 from dpcore.figures.model_plot import NO_FIT, Drawing, brief
 from dpcore.figures.scene import Axis, Curve, Points, Spots
-
-Array = NDArray[np.float64]
 
 MOST_COLUMNS = 24  # that are drawn: those with the largest exact numbers
 ROW, AROUND, LEAST_HEIGHT = 20, 106, 340  # pixels of a column, and of all else on a card

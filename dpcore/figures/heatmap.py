@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 
-Array = NDArray[np.float64]
 Text = str | tuple[str, ...]
 
 BLUE, WHITE, ORANGE = "#0072B2", "#FFFFFF", "#D55E00"

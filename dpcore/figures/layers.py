@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from dpcore.arrays import Array
 from dpcore.checks import one_of
 from dpcore.errors import InputError
 from dpcore.figures.cells import Cells
@@ -27,7 +28,6 @@ from dpcore.figures.marginals import Marginals
 from dpcore.figures.ranked import Ranked
 from dpcore.figures.tail import Tail
 
-Array = NDArray[np.float64]
 Text = str | tuple[str, ...]
 
 PALETTE_LIGHT = (

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
-
-Array = NDArray[np.float64]
 
 BINS = 24  # of a histogram
 POINTS = 97  # of a curve

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.declaration import declaration
 from dpcore.figures.scene import Axis, Layer, Points, Ring
 from dpcore.privacy.guarantee import show
 from dpcore.wall.data.clipping import PublicFrame
 
-Array = NDArray[np.float64]
 Places = tuple[tuple[str, float, float], ...]
 
 NO_FIT = "No fit at this budget."

@@ -6,13 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.figures.cells import Cells
 from dpcore.figures.model_plot import NO_FIT, Drawing, brief
 from dpcore.figures.scene import Axis
-
-Array = NDArray[np.float64]
 
 LINE, AROUND = 24, 64  # pixels of a row, and of all else on a card
 LEAST_HEIGHT = 260

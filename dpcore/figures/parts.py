@@ -6,14 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.declaration import Metric
 from dpcore.figures.columns import Columns
 from dpcore.figures.scene import Axis, Curve, Mark, Panel
 from dpcore.privacy.guarantee import show
-
-Array = NDArray[np.float64]
 
 
 def parts_panel(

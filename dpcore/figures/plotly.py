@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.evaluation.composition import Prices
 from dpcore.evaluation.study import Study
 from dpcore.figures.budget import study_scene
@@ -48,7 +48,6 @@ from dpcore.privacy.guarantee import show_delta
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-Array = NDArray[np.float64]
 
 DASHES = ("solid", "dashdot", "dash", "dot", "longdash", "longdashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")

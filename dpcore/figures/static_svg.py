@@ -14,14 +14,13 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.figures.scene import PALETTE_LIGHT
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-Array = NDArray[np.float64]
 
 WIDTH = 860
 LEFT, RIGHT, TOP, BOTTOM = 70, 40, 56, 60

@@ -6,15 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.evaluation.steps import Spending
 from dpcore.figures.columns import Columns
 from dpcore.figures.composition import COLOURS
 from dpcore.figures.scene import Axis, Cursor, Curve, Panel, Rule, Scene
 from dpcore.privacy.guarantee import show
-
-Array = NDArray[np.float64]
 
 MOST = 2.5  # times the columns' height, of the axis that holds other methods' lines
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.declaration import declaration
 from dpcore.evaluation.study import BudgetGrid, Curves, References
 from dpcore.evaluation.yardstick import metric_of, yardstick
@@ -17,7 +17,6 @@ from dpcore.figures.model_plot import brief
 from dpcore.figures.scene import Axis, Cursor, Curve, Mark, Panel, Rule
 from dpcore.privacy.guarantee import show, show_delta
 
-Array = NDArray[np.float64]
 Marks = tuple[tuple[float, str], ...]
 
 CURVE = "curve"

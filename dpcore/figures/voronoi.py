@@ -7,9 +7,8 @@ one inequality for each other centre and one for each side of a window (Voronoi 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dpcore.arrays import Array
 
 FLAT = 1e-12  # slopes below it are level: the inequality holds along the whole line, or nowhere
 

@@ -13,7 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.base import scaled
 from dpcore.checks import number, whole
@@ -35,7 +34,6 @@ from dpcore.wall.table import PrivateTable, demand_loaded
 if TYPE_CHECKING:
     from dpcore.wall.data import PrivateCorpus, Vocabulary
 
-Array = NDArray[np.float64]
 
 ALONE = "this is the cost of this fit alone; several fits of the same rows add up"
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import positive, probability, whole
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
     from dpcore.fitting.result import Fit
 
-Array = NDArray[np.float64]
 Arrays = dict[str, Array]
 Match = Callable[[Arrays, Arrays, Array], Arrays]
 Draw = Callable[[Any, int, np.random.Generator], "pd.DataFrame"]

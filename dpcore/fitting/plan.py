@@ -8,17 +8,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting import calibrate
 from dpcore.accounting.base import noise_of
+from dpcore.arrays import Array
 from dpcore.fitting.recipe import Recipe
 from dpcore.privacy import Event, Privacy
 
 if TYPE_CHECKING:
     from dpcore.accounting.published import PublishedBudget
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

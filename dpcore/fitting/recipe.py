@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.options import Settings
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from dpcore.accounting.published import PublishedBudget
 
-Array = NDArray[np.float64]
 Batch = TypeVar("Batch")
 
 

@@ -11,13 +11,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.fitting.recipe import Parameters
 from dpcore.fitting.result import Fit
 from dpcore.schema import Schema
 
-Array = NDArray[np.float64]
 Settings = Mapping[str, Any]
 
 

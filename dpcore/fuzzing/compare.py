@@ -23,8 +23,8 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.fitting import api
 from dpcore.fuzzing.forced import Coins, ForcedGrid, ForcedNoise
 from dpcore.mechanisms.discrete_gaussian import SCALE
@@ -32,8 +32,6 @@ from dpcore.wall.data import LogisticRows, MaskedRows
 from dpcore.wall.session import Session
 from dpcore.wall.statistics import local_vectors as local
 from dpcore.wall.statistics.perturbed_objective import PerturbedObjective
-
-Array = NDArray[np.float64]
 
 
 class Different(Exception):

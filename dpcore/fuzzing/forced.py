@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.mechanisms.discrete_gaussian import SCALE, Integers
 from dpcore.wall.noise import GridNoise, NoiseSource
-
-Array = NDArray[np.float64]
 
 
 class Coins:

@@ -10,16 +10,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import DPCoreError
 from dpcore.fuzzing.tables import Neighbours
 from dpcore.schema import Schema
 from dpcore.wall.data import FeatureRows
 from dpcore.wall.session import Session
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 
 def otherwise_read(tables: Neighbours, first: Any, second: Any) -> bool:

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dpcore.arrays import Array
 
 LARGE = 96  # from this dimension on, lists of positions cost more than a loop over rows
 TILE = 64

@@ -11,16 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting import calibrate, epsilon_of
 from dpcore.accounting.moments import MomentsAccountant
 from dpcore.accounting.published import COMBINATIONS, published_budget
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.privacy import Event, Gaussian, Laplace
 from dpcore.wall.statistics.mixture_moments import MixtureMoments
-
-Array = NDArray[np.float64]
 
 FREE_ORDERS = 4000  # more than 4 / sqrt(rho) for every epsilon from 0.02 on at delta 1e-4
 

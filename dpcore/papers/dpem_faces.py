@@ -12,9 +12,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting import best_proof, mu_of
+from dpcore.arrays import Array
 from dpcore.datasets.load import load
 from dpcore.papers.claims import Row, holds, points
 from dpcore.papers.drawing import png
@@ -25,8 +25,6 @@ from dpcore.wall.data import FeatureRows
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.second_moments import SecondMoments
-
-Array = NDArray[np.float64]
 
 FACTORS = 10
 DELTA = 1e-4

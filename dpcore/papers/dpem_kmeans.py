@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.datasets.load import load
 from dpcore.datasets.places import DEGREES, points_from_histogram
 from dpcore.errors import InputError
@@ -24,8 +24,6 @@ from dpcore.privacy.guarantee import delta_text
 from dpcore.schema import Schema
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 DELTA = 1e-4
 CENTRES = 5

@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.datasets.load import load
 from dpcore.evaluation.yardstick import Scorer, yardstick
 from dpcore.fitting.api import fit_grid
@@ -24,8 +24,6 @@ from dpcore.privacy import Privacy
 from dpcore.privacy.guarantee import delta_text
 from dpcore.schema import Schema
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 PROVED = "proved, exact"
 PRINTED_STEPS = "printed steps, no noise"

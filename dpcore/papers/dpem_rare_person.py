@@ -9,8 +9,8 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.datasets.load import load
 from dpcore.evaluation.exposure import OBSERVED, success_rate
 from dpcore.evaluation.study import Setting
@@ -21,8 +21,6 @@ from dpcore.papers.reproduction import Run, experiment, values
 from dpcore.privacy.guarantee import delta_text
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 # Each table, and how many rare persons stand at its end.
 TABLES = {"rare_person": ("one rare person", 1), "rare_people": ("fifty rare persons", 50)}

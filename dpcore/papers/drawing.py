@@ -12,15 +12,14 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.papers.claims import Row
 from dpcore.papers.reproduction import Panel, Reproduction
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-Array = NDArray[np.float64]
 
 WIDTH = 750  # of all axes, pixels
 HEIGHT = 520  # of a panel that has a line to itself, pixels

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.datasets.load import load
 from dpcore.datasets.published import bounds_of
 from dpcore.models.gradient_em.mathematics import apart
@@ -31,8 +31,6 @@ from dpcore.papers.reproduction import Ask, Run, experiment
 from dpcore.privacy.guarantee import delta_text
 from dpcore.schema import Column, Schema
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 EPSILONS = (0.25, 0.5, 1.0, 2.0)
 SIGMA = 0.5  # in half ranges of the public bounds, for every table

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.datasets import gradient_models as generated
 from dpcore.datasets.load import load
 from dpcore.models.gradient_em.mathematics import (
@@ -27,8 +27,6 @@ from dpcore.papers.claims import Row, beside, ordered
 from dpcore.papers.reproduction import Run, values
 from dpcore.papers.ways import Way
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 DELTA = 1e-5
 FAILURE = 0.05

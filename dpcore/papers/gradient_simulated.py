@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.papers.claims import Row, at_the_end, best, ordered, trend
 from dpcore.papers.gradient_settings import (
     ALGORITHMS,
@@ -29,8 +29,6 @@ from dpcore.papers.gradient_settings import (
     slope,
 )
 from dpcore.papers.reproduction import Run, experiment, values
-
-Array = NDArray[np.float64]
 
 ERROR = "distance of beta from the truth (nearer sign), in the data's units"
 THRESHOLDS = (0.1, 0.5, 1.0, 5.0, 10.0)

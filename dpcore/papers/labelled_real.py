@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.datasets.labelled import labelled_table
 from dpcore.models.labelled_mixture.scoring import YARDSTICK
 from dpcore.papers.claims import best, ordered, trend
@@ -39,8 +40,6 @@ from dpcore.papers.labelled_runs import (
 )
 from dpcore.papers.reproduction import Ask, Run, experiment, values
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0)
 DRAWS = 20

@@ -12,8 +12,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.api import Grid
 from dpcore.models.labelled_mixture.scoring import YARDSTICK
@@ -21,8 +21,6 @@ from dpcore.papers.claims import Claim, Points, Row, best, holds, points, trend
 from dpcore.papers.reproduction import Run, values
 from dpcore.papers.ways import Way
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 DELTA = 1e-5
 TABLES, DRAWS = 20, 5  # 100 trials, as in the paper

@@ -17,13 +17,13 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import one_of, whole
 from dpcore.datasets.published import located
 from dpcore.errors import InputError
 from dpcore.papers.claims import Claim, Row, Verdict
 from dpcore.registry import PAPERS, load
 
-Array = NDArray[np.float64]
 T = TypeVar("T")
 
 

@@ -10,10 +10,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting import compose
 from dpcore.accounting.wbk import as_printed
+from dpcore.arrays import Array
 from dpcore.datasets.load import load
 from dpcore.fitting.api import fit_grid
 from dpcore.models.sigmoid_belief import mathematics as belief
@@ -22,8 +22,6 @@ from dpcore.papers.reproduction import Run, experiment, values
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.privacy.guarantee import delta_text
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 SIZES = (400, 800, 1600, 3200)
 UNITS = {50: SIZES, 100: SIZES[2:]}  # hidden units, and the sizes at which they are fitted

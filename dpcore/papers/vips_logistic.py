@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting import compose
 from dpcore.accounting.wbk import as_printed
+from dpcore.arrays import Array
 from dpcore.datasets.load import load
 from dpcore.datasets.published import bounds_of, find_set
 from dpcore.fitting.api import Grid, fit_grid
@@ -29,7 +29,6 @@ from dpcore.privacy.guarantee import delta_text
 from dpcore.schema import Column, Schema
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 WHOLE: dict[str, Any] = {"rate": 1.0, "iterations": 10, "delay": 0.0}  # steps on all rows
 DELTA = 1e-4

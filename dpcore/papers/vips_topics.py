@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.datasets.documents import load_documents
 from dpcore.evaluation.yardstick import Scorer, yardstick
 from dpcore.fitting.api import Grid, fit_grid
@@ -26,8 +27,6 @@ from dpcore.papers.reproduction import Ask, Run, experiment
 from dpcore.papers.vips_epsilon import SIGMAS, TOPICS, settings_of
 from dpcore.privacy import Privacy
 from dpcore.wall.data.corpus import PrivateCorpus
-
-Array = NDArray[np.float64]
 
 DELTA = 1e-4
 SHARES = (0.0125, 0.025, 0.05)  # 5,000, 10,000 and 20,000 of 400,000 documents

@@ -15,9 +15,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.zcdp import tight_rho
+from dpcore.arrays import Array
 from dpcore.datasets.generators import stand_in
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
@@ -27,8 +27,6 @@ from dpcore.fitting.recipe import recipe
 from dpcore.releases.api import demand_whole
 from dpcore.schema import Schema
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 STOPS, STOPS_DELTA = EPSILONS[::4], 1e-5  # budgets simulated, five a decade
 MIDDLING = "middling"

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting import compose
 from dpcore.accounting.zcdp import tight_epsilon, tight_rho
+from dpcore.arrays import Array
 from dpcore.checks import one_of, positive, probability, whole
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
@@ -24,8 +24,6 @@ from dpcore.registry import MODELS
 from dpcore.releases.api import planned_noise
 from dpcore.releases.filter import PER_RHO, SOLVED, Amount, filter_of
 from dpcore.schema import Schema
-
-Array = NDArray[np.float64]
 
 GAP = 0.02  # between what the programme counts on and what was simulated, above which it is said
 NOTHING = 0.005  # a share that is shown as 0%

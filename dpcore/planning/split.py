@@ -18,11 +18,9 @@ from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.planning.curves import UtilityCurve
-
-Array = NDArray[np.float64]
 
 NEAR = 1e-6  # part of a piece, or of the budget, that is the solver's last digits
 

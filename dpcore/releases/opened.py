@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.declaration import Model, declaration
 from dpcore.errors import InputError
 from dpcore.fitting.reopened import Reopened
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     Rows = pd.DataFrame | NDArray[Any] | Sequence[Sequence[Any]]
 
-Array = NDArray[np.float64]
 
 # What a release may say of each row, and what to say of one that does not.
 OF_ROWS = {

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.wall.data.clipping import PublicFrame, bounded_rows
 from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.data.design_matrix import outcomes_of
@@ -22,8 +23,6 @@ from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.session import Session
 from dpcore.wall.statistics.row_vectors import VectorRows, rows_seen
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 
 def custodian_rows(table: PrivateTable) -> tuple[PublicFrame, Array]:

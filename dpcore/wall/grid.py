@@ -11,12 +11,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.mechanisms.discrete_gaussian import SCALE, Integers
-
-Array = NDArray[np.float64]
 
 ROUNDING_UNIT = 2.0**-53
 MOST_ROWS = 1 << 22  # where their number is private: the public cap from which errors are bounded

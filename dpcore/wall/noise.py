@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.mechanisms.discrete_gaussian import Integers, discrete_gaussian
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 

@@ -24,7 +24,6 @@ from dpcore.privacy.events import Sampling
 from dpcore.wall.noise import PublicCoins, SecretCoins
 from dpcore.wall.session import Session
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 

@@ -20,7 +20,6 @@ from dpcore.schema import Schema, numbers_meant, pool, with_numbers
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 

@@ -22,12 +22,10 @@ from typing import Any
 import numpy as np
 import pytest
 import wording
-from numpy.typing import NDArray
 from studio.stage import wait_until_still
 
+from dpcore.arrays import Array
 from dpcore.figures.scene import PALETTE_DARK, PALETTE_LIGHT
-
-Array = NDArray[np.float64]
 
 THEMED = "theme => getComputedStyle(document.querySelector('.stApp')).colorScheme === theme"
 

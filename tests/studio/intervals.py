@@ -15,8 +15,8 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.datasets import load
 from dpcore.datasets.catalogue import BUNDLED, find
 from dpcore.declaration import declaration, declarations
@@ -36,7 +36,6 @@ MORE: dict[str, dict[str, int]] = {  # tables that do not open with a model: par
     "covariance": dict.fromkeys(("three_groups", "places", "stewards_table", "iris", "wine"), 1),
 }
 Words = dict[str, Any]
-Array = NDArray[np.float64]
 
 
 def cases(model: str) -> Iterator[tuple[str, Words]]:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from support import shared_data
 
 from dpcore.accounting.zcdp import tight_rho
+from dpcore.arrays import Array
 from dpcore.datasets import load
 from dpcore.datasets.catalogue import find
 from dpcore.declaration import declarations
@@ -30,7 +31,6 @@ from dpcore.planning.curves import STOPS_DELTA, kept_shares, release_setting, ut
 from dpcore.schema import Column, Schema
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 Limits = dict[str, tuple[float, float]]
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0)

@@ -11,12 +11,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting import delta_of, mu_of
+from dpcore.arrays import Array
 from dpcore.privacy.guarantee import delta_text, show
-
-Array = NDArray[np.float64]
 
 DRAWS = 2000  # of each cloud of a picture
 

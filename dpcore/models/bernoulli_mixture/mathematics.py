@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.models.exponential_family.mathematics import Family
 from dpcore.wall.data import PublicFrame
-
-Array = NDArray[np.float64]
 
 LEAST_CHANCE = 1e-3  # of a yes and of a no; so that no answer is impossible
 

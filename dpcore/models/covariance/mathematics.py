@@ -9,12 +9,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.models.shared.moments import TINY, finite
 from dpcore.models.shared.second_moments import AllRows, Ball, sized
-
-Array = NDArray[np.float64]
 
 FLOOR = 0.5  # of the noise's level; a smaller eigenvalue cannot be told from noise
 LARGEST_FLOOR = 0.25  # of the mean eigenvalue

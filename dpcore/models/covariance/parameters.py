@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.fitting.result_table import FEW_COLUMNS, STRONGEST, Table, column_titles
 from dpcore.models.covariance.mathematics import Covariances, correlations, principal, shares
 from dpcore.wall.data import PublicFrame
@@ -16,7 +16,6 @@ from dpcore.wall.data import PublicFrame
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 
 ARRAYS = (  # what leaves, in this order
     "mean",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.figures.component_images import (
     ALIGNED,
     AROUND,
@@ -29,8 +30,6 @@ from dpcore.figures.heatmap import Heat
 from dpcore.figures.model_plot import NO_FIT, Drawing, Portrait, Subject
 from dpcore.figures.scene import Axis
 from dpcore.models.covariance.mathematics import correlations, pairs, principal, shares
-
-Array = NDArray[np.float64]
 
 MOST_COLUMNS, ROW = 10, 17  # that are drawn: those with the largest exact correlations; pixels
 COMPONENTS, IMAGES = 3, 6  # beside correlations, and as pictures

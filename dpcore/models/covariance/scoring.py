@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
 from dpcore.models.covariance.mathematics import Covariances, correlations, pairs, principal
 from dpcore.models.covariance.private import demand_two_columns
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 CLOSE = 0.1  # from an exact correlation
 

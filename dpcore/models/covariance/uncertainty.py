@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.fitting.intervals import Arrays, Uncertainty
 from dpcore.models.covariance.mathematics import pairs
 from dpcore.models.covariance.parameters import ARRAYS
-
-Array = NDArray[np.float64]
 
 
 def _same_signs(moved: Arrays, reference: Arrays, scale: Array) -> Arrays:

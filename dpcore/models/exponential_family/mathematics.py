@@ -12,15 +12,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.models.shared import group_means
 from dpcore.models.shared.group_means import Memory, farthest_first
 from dpcore.wall.data import PublicFrame
 from dpcore.wall.statistics import Block, EStep, NoisyClusters
-
-Array = NDArray[np.float64]
 
 CANDIDATES = 512  # points among which a start is spread
 MARGIN = 0.5  # deviations of the noise in a mean, between it and where a row is impossible

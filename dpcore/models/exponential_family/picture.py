@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.figures.component_images import Parts, drawing
 from dpcore.figures.model_plot import Drawing, Subject
-
-Array = NDArray[np.float64]
 
 
 def profiles(subject: Subject, exact: Array, private: Array, label: str, verb: str) -> Drawing:

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.published import PublishedBudget
+from dpcore.arrays import Array
 from dpcore.fitting.recipe import Parameters, Recipe, Runs, gaussians, row_bound
 from dpcore.models.exponential_family import FamilySettings, mathematics
 from dpcore.models.exponential_family.mathematics import Family, Groups
@@ -26,8 +26,6 @@ from dpcore.privacy import Event, Gaussian
 from dpcore.wall.data import Frame, PublicFrame
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import Block, InFrame, MixtureSums, NoisyClusters
-
-Array = NDArray[np.float64]
 
 MEAN_SHARE = 0.1  # of mu^2; for the release of the mean of all rows
 

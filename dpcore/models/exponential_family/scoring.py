@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.evaluation.alignment import by_distance
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, mapped
 from dpcore.fitting.recipe import demand_enough_rows
@@ -16,8 +17,6 @@ from dpcore.models.exponential_family.mathematics import Family, Groups
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.data import PublicFrame
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 STARTS = 8  # of the converged fit
 MOST_STEPS, CLOSE = 500, 1e-7  # nats a row that a step must gain

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.shared.second_moments import transposed
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

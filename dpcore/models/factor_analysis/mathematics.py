@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.models.factor_analysis.visible import (
     FULL_SPECTRUM_DIM,
     SPARE,
@@ -40,7 +40,6 @@ from dpcore.models.shared.second_moments import (
     transposed,
 )
 
-Array = NDArray[np.float64]
 PsiUpdate = Literal["paper", "exact"]
 
 REACH = 1e3  # loadings beyond this many standard deviations of the data are cut: EM ran away

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.fitting.result_table import FEW_COLUMNS, STRONGEST, Table, column_titles
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
@@ -15,8 +16,6 @@ from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

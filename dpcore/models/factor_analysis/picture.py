@@ -7,15 +7,13 @@ do with the exact one: the cosine of the angle between them, in per cent.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.evaluation.yardstick import mapped
 from dpcore.figures.component_images import ALIGNED, VISIBLE, Parts, cosines, drawing, given_back
 from dpcore.figures.model_plot import Drawing, Portrait, Subject
 from dpcore.models.factor_analysis.mathematics import Factors, reconstruct
 from dpcore.wall.data import PublicFrame
-
-Array = NDArray[np.float64]
 
 SHOWN = 6  # rows that are reconstructed
 

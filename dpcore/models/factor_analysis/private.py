@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.published import PublishedBudget
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.plan import groups
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement, row_bound
@@ -31,8 +31,6 @@ from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.data import Frame
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import InFrame, MixtureMoments, NoisyMoments, SecondMoments
-
-Array = NDArray[np.float64]
 
 # Of mu^2: for distances from the middle of the bounds, the mean, distances from it, and second
 # moments in the ball that these show.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting import compose
+from dpcore.arrays import Array
 from dpcore.evaluation.study import BudgetGrid, Setting
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, bounds_alone
 from dpcore.models.factor_analysis import mathematics as factors
@@ -25,8 +26,6 @@ from dpcore.privacy import Event, Gaussian
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.data import PublicFrame
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 ALIGNED = 0.8  # cosine between a factor's loadings and the exact ones
 STEPS = 500

@@ -11,11 +11,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.models.shared.moments import TINY
 from dpcore.models.shared.second_moments import Dense, Diagonal, SecondMoment, Spiked, transposed
 from dpcore.models.shared.threads import thin_product
-
-Array = NDArray[np.float64]
 
 FULL_SPECTRUM_DIM = 512  # up to here every eigenvalue is found; beyond, only the largest ones
 SPARE = 10  # eigenpairs sought beyond the factors where not all are

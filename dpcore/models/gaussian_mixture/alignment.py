@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.models.gaussian_mixture.mathematics import Mixture
-
-Array = NDArray[np.float64]
 
 FOUND_AFFINITY = 0.8  # overlap of a group's shape with its exact one
 FOUND_WEIGHT = 2.0  # and its size within this factor

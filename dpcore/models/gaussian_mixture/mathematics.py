@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.mechanisms.gaussian import symmetric_to_coordinates
 from dpcore.models.shared.moments import (
     LEAST_VARIANCE,
@@ -27,7 +28,6 @@ from dpcore.models.shared.moments import (
 )
 from dpcore.wall.statistics import Block, EStep, MixtureMoments, NoisyMoments, Structure
 
-Array = NDArray[np.float64]
 START_VARIANCE = 0.35
 
 

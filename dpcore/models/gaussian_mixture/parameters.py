@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.fitting.result_table import group_table
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture.mathematics import Mixture
@@ -15,8 +15,6 @@ from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

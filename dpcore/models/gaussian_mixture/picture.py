@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.figures import number_table
 from dpcore.figures.density import Density, levels_of
 from dpcore.figures.marginals import POINTS, TALL, Marginals, histograms, mixed
@@ -33,8 +34,6 @@ from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
 from dpcore.privacy.guarantee import show
 from dpcore.wall.data import PublicFrame
-
-Array = NDArray[np.float64]
 
 ROOM = 3.6  # standard deviations around each exact group that the axes hold
 ROW, AROUND, LEAST_HEIGHT = 48, 34, 260  # pixels of a column's marginal, and of all else on a card

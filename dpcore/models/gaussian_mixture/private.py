@@ -15,9 +15,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting import mu_of
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.plan import groups
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement, gaussians, row_bound
@@ -36,7 +36,6 @@ from dpcore.wall.statistics import InFrame, MixtureMoments, NoisyMoments
 if TYPE_CHECKING:
     from dpcore.accounting.published import PublishedBudget
 
-Array = NDArray[np.float64]
 
 FRAME_SHARE = 0.25  # of mu^2; for the release that whitens
 

@@ -8,13 +8,10 @@ it, is not covered by the stated noise.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.models.gaussian_mixture.mathematics import Mixture, Prior
 from dpcore.models.shared.moments import as_matrices, defined, floored_eigenvalues, like_structure
 from dpcore.wall.statistics import NoisyMoments
-
-Array = NDArray[np.float64]
 
 EIGENVALUE_FLOOR = 1e-3  # "project negative eigenvalues to some value near zero"
 

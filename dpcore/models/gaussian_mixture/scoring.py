@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, bounds_alone
 from dpcore.fitting.recipe import demand_enough_rows
@@ -16,8 +17,6 @@ from dpcore.models.gaussian_mixture.alignment import align
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 STARTS = 5  # of the converged fit
 

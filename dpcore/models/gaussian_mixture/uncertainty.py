@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from dpcore.fitting.intervals import Array, Arrays, Uncertainty, by_places
+from dpcore.arrays import Array
+from dpcore.fitting.intervals import Arrays, Uncertainty, by_places
 from dpcore.models.gaussian_mixture import MixtureSettings
 from dpcore.models.gaussian_mixture.mathematics import Mixture, log_density, sample
 from dpcore.models.shared.moments import floored_eigenvalues

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.recipe import Runs
 from dpcore.models.gradient_em import mathematics as gradients
@@ -25,8 +25,6 @@ from dpcore.wall.statistics import (
     VectorRows,
     Vectors,
 )
-
-Array = NDArray[np.float64]
 
 FARTHEST = 10.0  # times the farthest target: where a slope is drawn back, unless a norm is given
 

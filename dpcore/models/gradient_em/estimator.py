@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression
 from sklearn.mixture import GaussianMixture
 
+from dpcore.arrays import Array
 from dpcore.fitting.reopened import Reopened, fills_of
 from dpcore.fitting.result import Fit
 from dpcore.models.gradient_em.mathematics import MISSING, REGRESSIONS, SYMMETRIC
@@ -21,8 +21,6 @@ from dpcore.models.gradient_em.parameters import GradientParameters
 from dpcore.schema import Schema
 from dpcore.sklearn import with_columns
 from dpcore.wall.data import PublicFrame, target_frame
-
-Array = NDArray[np.float64]
 
 
 def _facts(model: str, schema: Schema, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import nonnegative, positive
 from dpcore.models.gradient_em import missing, regressions, symmetric
 
-Array = NDArray[np.float64]
 OfRows = Callable[[Array, float, Array, Any, Any], Array]
 
 

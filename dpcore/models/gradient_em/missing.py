@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dpcore.arrays import Array
 
 TARGET, MASKED = True, True
 

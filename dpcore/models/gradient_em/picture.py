@@ -7,8 +7,8 @@ their rows; on more columns, one slope a column, private beside exact.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.evaluation.yardstick import mapped
 from dpcore.figures import dot_plot
 from dpcore.figures.model_plot import (
@@ -24,8 +24,6 @@ from dpcore.figures.model_plot import (
 from dpcore.figures.scene import Axis, Curve, Ellipses, Layer, Points
 from dpcore.models.gradient_em.mathematics import Coefficients
 from dpcore.wall.data import PublicFrame
-
-Array = NDArray[np.float64]
 
 ROOM = 3.6  # standard deviations around each exact cloud that the axes hold
 CLOUDS = ("one cloud", "its mirror image")

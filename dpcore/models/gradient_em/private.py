@@ -16,9 +16,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.published import PublishedBudget
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
 from dpcore.models.gradient_em.ascent import Ascent
@@ -34,8 +34,6 @@ from dpcore.models.gradient_em.settings import GradientSettings, MirroredSetting
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.data import MaskedRows, PublicFrame
 from dpcore.wall.session import Session
-
-Array = NDArray[np.float64]
 
 MASKED = "the pattern of missing cells is protected like the rest of the row"
 COINS = "at random, independently of the rows; under add_remove the guarantee relies on it"

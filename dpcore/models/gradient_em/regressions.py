@@ -12,9 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dpcore.arrays import Array
 
 TARGET, MASKED = True, False
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, Yardstick, chosen
 from dpcore.fitting.recipe import recipe
@@ -30,8 +31,6 @@ from dpcore.wall.custodian import custodian_rows, custodian_vectors
 from dpcore.wall.data import target_frame, with_target
 from dpcore.wall.statistics import VectorRows
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 STARTS = 5
 RECOVERED = 0.25  # of the length of the exact beta

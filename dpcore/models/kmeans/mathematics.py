@@ -14,11 +14,10 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.models.shared.group_means import farthest_first, within
 from dpcore.models.shared.moments import TINY, finite
 from dpcore.wall.statistics import NoisyClusters
-
-Array = NDArray[np.float64]
 
 CANDIDATES = 4096  # points among which a start is spread
 

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.fitting.result_table import FEW_COLUMNS, Table, column_titles, far_columns
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.figures import number_table
 from dpcore.figures.basemap import base_map, graticule, is_map
 from dpcore.figures.heatmap import Heat, as_images, images_across
@@ -24,8 +25,6 @@ from dpcore.figures.scene import GROUPS, Axis, Curve, Layer, Points, Spots
 from dpcore.figures.voronoi import borders
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.wall.data import PublicFrame
-
-Array = NDArray[np.float64]
 
 ROOM = 0.25  # of the centres' range, on either side of it
 LEAST_ROOM = 0.05  # of the half range of the bounds

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dpcore.accounting import calibrate
 from dpcore.accounting.published import PublishedBudget
 from dpcore.accounting.zcdp import CLASSIC
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.plan import groups
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement, gaussians, row_bound
@@ -38,8 +39,6 @@ from dpcore.wall.statistics import (
     TREE_DIM,
     ClusterMoments,
 )
-
-Array = NDArray[np.float64]
 
 # Of mu^2: for distances from the middle of the bounds, the mean, distances from it, and cells from
 # which the start is worked out.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.evaluation.alignment import by_distance
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, mapped
 from dpcore.fitting.recipe import demand_enough_rows
@@ -15,8 +16,6 @@ from dpcore.models.kmeans.mathematics import Centres
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.kernels.nearest_centres import NearestRows
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 STARTS = 30  # of the converged fit
 SAMPLE = 20_000  # rows from which the converged fit starts

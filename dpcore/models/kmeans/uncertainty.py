@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.fitting.intervals import Array, Arrays, Uncertainty, by_places
+from dpcore.arrays import Array
+from dpcore.fitting.intervals import Arrays, Uncertainty, by_places
 from dpcore.models.kmeans.parameters import KMeansParameters
 
 if TYPE_CHECKING:

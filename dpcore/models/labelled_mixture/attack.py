@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.auditing.audit import Clouds
 from dpcore.auditing.fits import FitAttack, Pair
@@ -23,8 +22,6 @@ from dpcore.errors import InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.privacy import Privacy
 from dpcore.schema import Ball, Column, Schema
-
-Array = NDArray[np.float64]
 
 CROWD = 40  # rows of each class
 

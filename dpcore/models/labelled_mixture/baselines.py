@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.models.labelled_mixture import mathematics as labelled
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
@@ -20,8 +20,6 @@ from dpcore.models.labelled_mixture.staged import Ball, clips, in_ball, moments,
 from dpcore.wall.data import LabelledRows
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import ByLabel, LabelledVectors, NoisyMoments
-
-Array = NDArray[np.float64]
 
 COLORED_SHARE = 1.0 / 3.0  # of mu^2, for the sums
 

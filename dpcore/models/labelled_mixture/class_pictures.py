@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.evaluation.study import BudgetGrid
 from dpcore.evaluation.yardstick import mapped
 from dpcore.figures.model_plot import NO_FIT, brief, column_title, own_units
@@ -19,8 +19,6 @@ from dpcore.figures.utility_curve import EPSILON
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
 from dpcore.models.labelled_mixture.worth import Allocation, Worth, class_divergences
 from dpcore.privacy.guarantee import show, show_bound
-
-Array = NDArray[np.float64]
 
 BINS, POINTS = 30, 61
 MOST = 8  # classes that are drawn: the largest exact ones

@@ -15,12 +15,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtri, gammainc
 
+from dpcore.arrays import Array
 from dpcore.models.shared.moments import THINNEST, TINY
-
-Array = NDArray[np.float64]
 
 FACTOR = 1.0  # standard deviation of the logarithm of an eigenvalue about its usual size
 NODES = np.linspace(-5.0, 5.0, 41)  # in deviations: of the belief before the release, and after

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, gammainc
 
+from dpcore.arrays import Array
 from dpcore.models.labelled_mixture.class_shapes import belief, best_shape, clipped_share
 from dpcore.models.shared.moments import (
     THINNEST,
@@ -32,8 +33,6 @@ from dpcore.models.shared.moments import (
     inside,
 )
 from dpcore.wall.statistics import NoisyMoments
-
-Array = NDArray[np.float64]
 
 INSIDE = 0.98  # share of a standard Gaussian's rows in the clipping ball
 OUTSIDE = 0.2  # share of a class that a tighter ball may leave out

@@ -29,10 +29,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import one_of
 from dpcore.errors import InputError
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 RANK_CUT = 1e-8  # of the longest axis; shorter ones are covered by the residual alone

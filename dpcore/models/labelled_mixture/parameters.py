@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.fitting.result_table import FEW_COLUMNS, Table, column_titles, group_table
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture.mathematics import Mixture
@@ -17,7 +17,6 @@ from dpcore.wall.data import PublicFrame
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 
 UNUSABLE = 1.0  # of expected divergence: beyond it noise has changed the class beyond recognition
 CLASS_COLUMN = "class"  # of synthetic rows, where the label has no name of its own

@@ -10,16 +10,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.models.labelled_mixture import mathematics as labelled
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture, Place
 from dpcore.models.labelled_mixture.staged import clips, in_ball, moments, public_ball
 from dpcore.wall.data import LabelledRows
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import LabelledMoments, NoisyMoments
-
-Array = NDArray[np.float64]
 
 
 def fit(session: Session[LabelledRows], factor: Array, target: str) -> LabelledMixture:

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.published import PublishedBudget
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.recipe import Printed, Recipe, Runs
 from dpcore.models.labelled_mixture import ReleaseSettings
@@ -30,8 +30,6 @@ from dpcore.models.labelled_mixture.parameters import ReleaseParameters
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
 from dpcore.wall.data import LabelledRows
 from dpcore.wall.session import Session
-
-Array = NDArray[np.float64]
 
 SMALL = 0.015  # attainable divergence below which the staged release beats public features
 SOURCE = "Liu, Scaglione, Peisert 2025"

@@ -12,8 +12,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.models.labelled_mixture import mathematics as labelled
 from dpcore.models.labelled_mixture import public_shapes
@@ -24,8 +24,6 @@ from dpcore.models.shared.moments import inside
 from dpcore.wall.data import LabelledRows, clip_to_ball
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import ByLabel, LabelledVectors
-
-Array = NDArray[np.float64]
 
 ROUNDS = (0.35, 0.65)  # of mu^2
 AHEAD = 0.1  # noise of the second round in a class's frame, of the first's seen from there

@@ -10,12 +10,10 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.models.shared.moments import TINY, finite
 from dpcore.wall.kernels.threads import one_thread
-
-Array = NDArray[np.float64]
 
 SIGNIFICANT = 2.5  # an entry of the table counts where it is so many deviations of its noise
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting.published import PublishedBudget
+from dpcore.arrays import Array
 from dpcore.fitting.recipe import Printed
 from dpcore.models.labelled_mixture import published_mathematics as paper
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
@@ -13,7 +14,6 @@ from dpcore.wall.data import LabelledRows
 from dpcore.wall.session import Session
 from dpcore.wall.statistics import exhibit_labelled
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 BALLS = ("ball", "scalable")  # neighbours whose noise comes from a norm bound

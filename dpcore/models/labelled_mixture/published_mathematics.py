@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.mechanisms.gaussian import symmetric_size
 from dpcore.models.labelled_mixture.min_trace import min_trace_covariance
 from dpcore.models.shared.moments import floored_eigenvalues
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 SMOOTHING = 1e-3  # lambda: share of the mapping that is even over all class sizes

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import (
     SCORED_ROWS,
@@ -35,7 +36,6 @@ from dpcore.privacy.guarantee import show
 from dpcore.wall.custodian import custodian_classes
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 TINY = 1e-300

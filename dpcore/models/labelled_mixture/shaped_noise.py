@@ -8,8 +8,8 @@ the same vector: what counts is the information that they carry on share, mean a
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.mechanisms.gaussian import (
     symmetric_from_coordinates,
     symmetric_size,
@@ -17,8 +17,6 @@ from dpcore.mechanisms.gaussian import (
 )
 from dpcore.models.labelled_mixture.min_trace import min_trace_covariance
 from dpcore.models.shared.moments import floored_eigenvalues
-
-Array = NDArray[np.float64]
 
 TOLERANCE = 1e-6  # relative gap of the noise's trace to the least one
 

@@ -14,8 +14,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.fitting.recipe import row_bound
 from dpcore.models.labelled_mixture import mathematics as labelled
 from dpcore.models.labelled_mixture.class_shapes import clip_radius
@@ -24,8 +24,6 @@ from dpcore.models.shared.moments import drawn_in
 from dpcore.wall.data import LabelledRows
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import ClassFrames, LabelledMoments, LabelledRadii, NoisyMoments
-
-Array = NDArray[np.float64]
 
 SHARES = (0.20, 0.10, 0.20, 0.50)  # of mu^2: tuned by hand on a few simulated tables
 LOOK = (0.15, 0.85, 0.0)  # of the first: counts and means

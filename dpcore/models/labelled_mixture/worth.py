@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting.gaussian import all_gaussian, epsilon_of, total_mu
+from dpcore.arrays import Array
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.study import BudgetGrid, Setting, fitted
 from dpcore.evaluation.yardstick import mapped
@@ -35,7 +36,6 @@ from dpcore.models.labelled_mixture.scoring import (
 )
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 EVERY = 4  # budget of a study at which other ways are tried

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.fitting.minibatch import Steps
 from dpcore.models.logistic_regression import variational
 from dpcore.models.logistic_regression.mathematics import Coefficients
@@ -19,8 +19,6 @@ from dpcore.wall.data import LogisticRows
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import RowGradient
 from dpcore.wall.subsample import Minibatches
-
-Array = NDArray[np.float64]
 
 COINS = 8  # draws of the coefficients that a gradient is averaged over
 BOUND = 0.5  # of a row's gradient, as a share of the reach of x

@@ -22,11 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from dpcore.arrays import Array
 from dpcore.models.shared.moments import finite, floored_eigenvalues
 from dpcore.wall.kernels.threads import one_thread
 from dpcore.wall.statistics import Curvature, NoisyOutcomes
-
-Array = NDArray[np.float64]
 
 SHAPE, RATE = 1.0, 1.0  # of the Gamma prior on the precision, as in the paper's program
 EXPECTED = 1.0  # size of a coefficient of the rule, in the design's units

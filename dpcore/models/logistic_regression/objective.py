@@ -7,14 +7,12 @@ reads the number of rows. It has epsilon alone: its delta is 0, whatever delta w
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.models.logistic_regression.mathematics import Coefficients
 from dpcore.wall.data import LogisticRows
 from dpcore.wall.session import Session
 from dpcore.wall.statistics import PerturbedObjective
-
-Array = NDArray[np.float64]
 
 SOURCE = "Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 2 and Theorem 9"
 RIDGE = 1.0  # prior precision of a coefficient, where nothing else asks for more

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtri, ndtri
 
+from dpcore.arrays import Array
 from dpcore.checks import probability
 from dpcore.errors import InputError
 from dpcore.fitting.result_table import Table, column_titles
@@ -18,7 +18,6 @@ from dpcore.wall.data import PublicFrame
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 
 INCLUDED = (
     "intervals include the privacy noise and the sampling error of the rows, both to first order; "

@@ -15,9 +15,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.published import PublishedBudget
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import published_steps, steps_of
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
@@ -38,8 +38,6 @@ from dpcore.wall.statistics import (
     OutcomeSums,
 )
 from dpcore.wall.subsample import Minibatches
-
-Array = NDArray[np.float64]
 
 SOURCE = "Park, Foulds, Chaudhuri, Welling 2020, Algorithm 5"
 WEIGHTS = (1.0, 0.6)  # of sums and squares: best or near it on three public tables, any budget

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import (
     ROUNDED,
@@ -28,8 +29,6 @@ from dpcore.wall.custodian import custodian_outcomes
 from dpcore.wall.data import PublicFrame
 from dpcore.wall.data.design_matrix import Design
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 BINS = 10  # of predicted chances, for calibration
 

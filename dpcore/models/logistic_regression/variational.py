@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from dpcore.arrays import Array
 from dpcore.models.logistic_regression.mathematics import LARGEST, Coefficients, precision
 from dpcore.models.shared.moments import finite
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 WIDE = -1.0  # log deviation of the start

@@ -14,11 +14,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.models.shared.truncation import largest, truncation
-
-Array = NDArray[np.float64]
 
 METHODS = ("clip", "older", "improved", "bound")
 

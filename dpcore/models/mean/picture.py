@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.figures import dot_plot
 from dpcore.figures.model_plot import (
     NO_FIT,
@@ -20,8 +20,6 @@ from dpcore.figures.model_plot import (
     own_units,
 )
 from dpcore.figures.scene import Axis, Curve, Layer, Points
-
-Array = NDArray[np.float64]
 
 BINS = 41
 TAIL = 0.005  # of the rows, at each end, that the axis leaves out

@@ -14,9 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.published import PublishedBudget
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
 from dpcore.models.gradient_em.private import PAPER, printed_multiplier
@@ -39,8 +39,6 @@ from dpcore.wall.statistics import (
 
 if TYPE_CHECKING:
     pass
-
-Array = NDArray[np.float64]
 
 
 class MeanRecipe(Recipe):

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
 from dpcore.models.mean.parameters import Means
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 RECOVERED = 0.1  # of a column's standard deviation
 LEAST_SPREAD = 1e-9  # of a column whose rows are alike

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.models.exponential_family.mathematics import Family
 from dpcore.wall.data import PublicFrame
-
-Array = NDArray[np.float64]
 
 LEAST_SHARE = 1e-3  # of a column's range: the lowest rate, so that no count is impossible
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from dpcore.arrays import Array
 from dpcore.fitting.result_table import Table
 from dpcore.models.exponential_family.mathematics import Groups
 from dpcore.models.exponential_family.parameters import group_lines
@@ -17,8 +17,6 @@ from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.models.factor_analysis.mathematics import Denoised, Factors, denoised
 from dpcore.models.shared.moments import LEAST_VARIANCE, TINY
 from dpcore.models.shared.second_moments import AllRows
-
-Array = NDArray[np.float64]
 
 PRIOR = 1e-6  # shape and rate of the Gamma priors of all precisions, at a mean variance of 1
 STEPS = 2000  # at most; they cost no privacy

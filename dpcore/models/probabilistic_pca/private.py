@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpcore.accounting.published import PublishedBudget
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.recipe import Recipe, Runs
 from dpcore.models.factor_analysis.mathematics import Factors
@@ -23,8 +21,6 @@ from dpcore.models.probabilistic_pca.mathematics import fitted
 from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event
 from dpcore.wall.session import Session
-
-Array = NDArray[np.float64]
 
 
 class PCARecipe(Recipe):

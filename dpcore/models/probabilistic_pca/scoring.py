@@ -18,8 +18,6 @@ from dpcore.models.shared.second_moments import AllRows
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
-
 
 class PCAYardstick(FactorYardstick):
     """Mean log density of a row; loadings turned to look like the exact ones."""

@@ -18,11 +18,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.wall.statistics import Structure
-
-Array = NDArray[np.float64]
 
 WIDEST = 2.0 * (1.0 - 1e-12)  # B/C; deflated by 1e-12 for rounding
 STEPS_TO_DOUBLE = 3  # steps over which a step's share of the budget doubles

@@ -9,12 +9,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.models.shared.moments import TINY, finite
 from dpcore.wall.statistics import NoisyClusters
-
-Array = NDArray[np.float64]
 
 
 def farthest_first(points: Array, count: int, first: int) -> Array:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.fitting.recipe import row_bound
 from dpcore.models.shared.group_means import count_and_sum_weights, within
 from dpcore.models.shared.moments import TINY, drawn_in, finite
@@ -25,8 +25,6 @@ from dpcore.wall.statistics import (
     NoisyClusters,
     RowRadii,
 )
-
-Array = NDArray[np.float64]
 
 USUAL_NORM, USUAL_DISTANCE = 0.55, 0.35  # of rows nobody has seen, in public radii
 

@@ -8,11 +8,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.wall.statistics import NoisyMoments
-
-Array = NDArray[np.float64]
 
 TINY = 1e-12
 LEAST_VARIANCE = 1e-6  # in a frame where all rows together have variance 1

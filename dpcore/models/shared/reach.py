@@ -13,11 +13,9 @@ from functools import cache
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.models.shared.moments import TINY, finite
-
-Array = NDArray[np.float64]
 
 OCTAVES = tuple((np.arange(-12, 4) / 3.0).tolist())  # edges of the bins, in powers of 2
 USUAL_SD = 0.6  # octaves by which the usual distance is off

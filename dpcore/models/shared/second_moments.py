@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.models.shared.moments import TINY, finite
 from dpcore.models.shared.threads import thin_product
-
-Array = NDArray[np.float64]
 
 BLOCK_NUMBERS = 1 << 22  # numbers a product with rows may hold: 32 MiB
 

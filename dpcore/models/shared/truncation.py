@@ -15,12 +15,11 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import erf, ndtr, roots_legendre
 
+from dpcore.arrays import Array
 from dpcore.checks import positive
-
-Array = NDArray[np.float64]
 
 ROOT2 = math.sqrt(2.0)
 LIMIT = 2.0 * ROOT2 / 3.0  # of phi

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, k0e, k1e
 
+from dpcore.arrays import Array
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
 from dpcore.models.shared.moments import finite, floored_eigenvalues
 from dpcore.wall.kernels.threads import one_thread
 from dpcore.wall.statistics import STEEPEST, NoisyBelief
 
-Array = NDArray[np.float64]
 Numbers = NDArray[Any]  # in a precision of one's choice
 Indices = NDArray[np.intp]
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.evaluation.yardstick import mapped
 from dpcore.figures import component_images
 from dpcore.figures.component_images import ALIGNED, VISIBLE, Parts, cosines, drawing
@@ -17,8 +17,6 @@ from dpcore.figures.model_plot import Drawing, Portrait, Subject
 from dpcore.figures.scene import Axis, Panel, Scene
 from dpcore.models.sigmoid_belief.mathematics import reconstructed
 from dpcore.privacy.guarantee import show
-
-Array = NDArray[np.float64]
 
 SHOWN = 8  # rows that are reconstructed
 

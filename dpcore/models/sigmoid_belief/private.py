@@ -13,9 +13,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.published import PublishedBudget
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import published_steps, steps_of
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
@@ -29,8 +29,6 @@ from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import BeliefMoments
 from dpcore.wall.subsample import Minibatches
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 SOURCE = "Park, Foulds, Chaudhuri, Welling 2020, Algorithm 6"
 EQUAL = (1.0, 1.0, 1.0, 1.0, 1.0)

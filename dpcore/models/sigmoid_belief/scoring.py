@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.evaluation.yardstick import ROUNDED, SCORED_ROWS, Scorer, Wording, Yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.models.sigmoid_belief import mathematics as belief
@@ -16,8 +17,6 @@ from dpcore.models.sigmoid_belief.mathematics import Network, Posterior
 from dpcore.models.sigmoid_belief.private import WEIGHTS
 from dpcore.wall.statistics import BeliefMoments
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 RECOVERED = 0.7  # cosine from which a unit's weights are those of another
 MEASURED = 2000  # rows of which the clipped share is told

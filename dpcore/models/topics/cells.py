@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.models.topics.mathematics import (
     HIGHEST,
     VAST,
@@ -26,8 +27,6 @@ from dpcore.models.topics.mathematics import (
     even_shares,
     topics_of,
 )
-
-Array = NDArray[np.float64]
 
 EXACT = (0.3, 0.6, 1.0, 1.7, 3.0)  # multiples of a word's even share that a cell may hold just so
 SPREAD = (0.1, 0.6, 4.0, 25.0)  # and means of what it may hold otherwise

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcx, gammaln, psi
 
+from dpcore.arrays import Array
 from dpcore.wall.data import Bags
 from dpcore.wall.kernels.threads import one_thread
 from dpcore.wall.statistics import NoisyTopics
 
-Array = NDArray[np.float64]
 Small = NDArray[np.float32]
 Indices = NDArray[np.intp]
 

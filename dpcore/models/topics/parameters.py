@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.fitting.result_table import Table
 from dpcore.models.topics.mathematics import Topics, top_words
 from dpcore.wall.data import Vocabulary
@@ -15,7 +15,6 @@ from dpcore.wall.data import Vocabulary
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 
 TOP = 10  # words that stand for a topic
 TOKENS = 100  # of a synthetic document

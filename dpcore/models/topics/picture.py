@@ -9,13 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.figures.component_images import Parts, drawing, ranked_drawing
 from dpcore.figures.model_plot import Drawing, Portrait, Subject
 from dpcore.models.topics.mathematics import Topics
-
-Array = NDArray[np.float64]
 
 
 def draw(subject: Subject) -> Drawing:

@@ -16,12 +16,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting import accountant as registered
 from dpcore.accounting import calibrate, compose
 from dpcore.accounting.published import PublishedBudget
 from dpcore.accounting.wbk import as_printed
+from dpcore.arrays import Array
 from dpcore.checks import one_of
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import steps_of
@@ -37,8 +37,6 @@ from dpcore.wall.data import Bags, Documents
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import SharedOut, TopicWords
 from dpcore.wall.subsample import Minibatches, Sample
-
-Array = NDArray[np.float64]
 
 LOOK = 2.0  # noise of the release of word frequencies, in units of a step's
 CLIP = 0.1  # of a document's length: the paper's a

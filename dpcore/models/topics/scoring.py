@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.models.topics.mathematics import (
@@ -31,8 +32,6 @@ from dpcore.models.topics.mathematics import (
 )
 from dpcore.wall.data import Bags, PrivateCorpus
 from dpcore.wall.statistics import reaches
-
-Array = NDArray[np.float64]
 
 COINS = 0  # seed of the halves of documents
 PASSES = 40  # of the reference fit over all documents

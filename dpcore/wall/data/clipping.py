@@ -19,13 +19,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.schema import Schema, numbers_of
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 HUGE = 1e100  # beyond it squares may overflow; such coordinates are brought down to it first
 TINY = 1e-100  # below it squares may vanish

@@ -9,11 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.wall.data.clipping import clip_to_ball
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

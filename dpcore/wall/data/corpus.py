@@ -13,6 +13,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import rows_of_one, whole
 from dpcore.errors import InputError
 from dpcore.schema import Column, Image, Schema
@@ -21,7 +22,6 @@ from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.noise import PublicCoins
 from dpcore.wall.table import Sealed
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 MOST_WORDS = 200_000

@@ -11,15 +11,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.schema import Column, Schema, categories_meant, category_meant
 from dpcore.wall.data.clipping import bounded_rows, clip_to_ball
 from dpcore.wall.data.sources import FeatureRows, Opening
 from dpcore.wall.table import PrivateTable
-
-Array = NDArray[np.float64]
 
 INTERCEPT = 1.0  # the constant coordinate of every row: as long as one column
 

@@ -21,8 +21,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError, WallError
 from dpcore.schema import Schema, with_numbers
 from dpcore.wall.data.clipping import (
@@ -40,7 +40,6 @@ from dpcore.wall.table import PrivateTable
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 OfRows: TypeAlias = Callable[[Rows], Array]
 OnShare: TypeAlias = Callable[[float], None]
 OnRows: TypeAlias = Callable[[int], None]

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.schema import Schema, categories_meant, category_meant
 from dpcore.wall.data.clipping import PublicFrame, demand_apart
 from dpcore.wall.data.sources import FeatureRows, Opening
 from dpcore.wall.table import PrivateTable
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 

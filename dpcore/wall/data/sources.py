@@ -12,9 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpcore.errors import InputError
 from dpcore.wall.data.clipping import PublicFrame, bounded_rows, clip_to_ball, demand_bounds
 from dpcore.wall.kernels.bounded_sums import Rows
@@ -24,7 +21,6 @@ from dpcore.wall.table import PrivateTable, Sealed
 if TYPE_CHECKING:
     from dpcore.wall.data.partitions import PartedRows, PartedTable
 
-Array = NDArray[np.float64]
 
 LEAST_SHARE = 1e-12  # of the bounds, to clip at: below it squares of rows may vanish
 

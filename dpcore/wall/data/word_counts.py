@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.wall.noise import SecretCoins
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 MOST = 1e9  # of one word in a document; beyond it sums would lose small counts

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.mechanisms.gaussian import symmetric_to_coordinates
 from dpcore.wall.kernels.row_blocks import (
     SPARE,
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Block", "EStep", "Rows", "bounded_sum", "whole_sum"]
 
-Array = NDArray[np.float64]
 
 KEPT_BYTES = 768 * 2**20  # features of one frame are stored up to this size
 BLOCK_NUMBERS = 1 << 18  # numbers a block may hold: 2 MiB, measured best on two machines

@@ -14,14 +14,12 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from dpcore.arrays import Array
 from dpcore.wall.grid import ROUNDING_UNIT
 from dpcore.wall.kernels.nearest_centres import GRID_BITS
 from dpcore.wall.kernels.threads import one_thread
-
-Array = NDArray[np.float64]
 
 WHOLE_BITS = 52 - GRID_BITS  # of numbers whose products with coordinates are summed exactly
 BLOCK = 1 << 10  # rows of one exact sum

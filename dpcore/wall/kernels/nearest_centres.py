@@ -29,11 +29,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.wall.kernels.bounded_sums import Rows
 from dpcore.wall.kernels.row_blocks import pieces
 from dpcore.wall.kernels.threads import in_order
 
-Array = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
 
 GRID_BITS = 30  # coordinates are multiples of 2^-30 of the radius (rounded up to a power of 2)

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates
 from dpcore.mechanisms.gaussian import symmetric_to_coordinates as _symmetric
 
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from dpcore.wall.data.clipping_frame import Frame
     from dpcore.wall.statistics.mixture_moments import MixtureMoments
 
-Array = NDArray[np.float64]
 Cell = TypeVar("Cell", bound=np.generic)
 Look = Callable[[Array], tuple[Array, ...]]
 

@@ -18,10 +18,7 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
+from dpcore.arrays import Array
 
 _LOCK = Lock()
 _inside = 0

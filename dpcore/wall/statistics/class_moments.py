@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import nonnegative, one_of, positive, whole
 from dpcore.errors import WallError
 from dpcore.mechanisms.gaussian import (
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from dpcore.wall.session import Session
     from dpcore.wall.subsample import Minibatches
 
-Array = NDArray[np.float64]
 Adjacency: TypeAlias = Literal["replace_one", "add_remove", "label", "feature"]
 TILE_NUMBERS = 1 << 19  # numbers of one block of rows and runs
 TILE = 4096  # rows of a release that are looked at together

@@ -8,16 +8,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.wall.statistics.class_moments import by_change, demand_shape, rows_by_class
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed
 
 if TYPE_CHECKING:
     from dpcore.wall.session import Session
     from dpcore.wall.subsample import Minibatches
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

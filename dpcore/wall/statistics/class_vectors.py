@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import positive, whole
 from dpcore.errors import InputError, WallError
 from dpcore.wall.data.clipping import clip_to_ball
@@ -19,8 +19,6 @@ from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed
 if TYPE_CHECKING:
     from dpcore.wall.session import Session
     from dpcore.wall.subsample import Minibatches
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import positive
 from dpcore.wall.data.clipping import HUGE, TINY
 from dpcore.wall.kernels.nearest_centres import nearest_sums, sums_in_balls
@@ -19,8 +19,6 @@ from dpcore.wall.statistics.statistic import Of, Part, Sensitivity, Summed, by_a
 if TYPE_CHECKING:
     from dpcore.wall.session import Session
     from dpcore.wall.subsample import Minibatches
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import WallError
 from dpcore.wall.kernels.row_blocks import filled_up
 from dpcore.wall.statistics.logistic_statistics import sampled_rows
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from dpcore.wall.session import Session
     from dpcore.wall.subsample import Minibatches
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 RowGradients = Callable[[Array, Array, Indices], Array]
 

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.wall.data.labels import LabelledRows
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Statistic
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import positive, whole
 from dpcore.errors import InputError, WallError
 from dpcore.privacy.events import EpsilonDelta
@@ -34,7 +35,6 @@ from dpcore.wall.statistics.row_vectors import (
 )
 from dpcore.wall.statistics.statistic import ROUNDING, Part, Sensitivity, Statistic
 
-Array = NDArray[np.float64]
 OfRows = Callable[[VectorRows, slice], Array]
 
 SUREST = 20.0  # epsilon of one bit, at most: the rarer bit of a surer one is lost in rounding

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import positive, whole
 from dpcore.errors import InputError, WallError
 from dpcore.mechanisms.gaussian import (
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from dpcore.wall.session import Session
     from dpcore.wall.subsample import Minibatches
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Curvature = Callable[[Array, Indices], Array]
 

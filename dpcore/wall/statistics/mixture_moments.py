@@ -8,8 +8,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import one_of, positive
 from dpcore.errors import InputError
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_size
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from dpcore.wall.statistics.cluster_moments import MixtureSums
     from dpcore.wall.statistics.second_moments import SecondMoments
     from dpcore.wall.subsample import Minibatches
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import positive, whole
 from dpcore.errors import InputError, WallError
 from dpcore.privacy.ledger import LedgerEntry
@@ -26,8 +26,6 @@ from dpcore.wall.kernels.minimiser import minimiser
 from dpcore.wall.kernels.nearest_centres import _on_grid
 from dpcore.wall.session import Session
 from dpcore.wall.statistics.statistic import ROUNDING
-
-Array = NDArray[np.float64]
 
 STEEPEST = 0.25  # the largest second derivative of the loss
 SOLVED = 1e-3  # share of epsilon that pays for the minimiser being found almost exactly

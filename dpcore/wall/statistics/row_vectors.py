@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import positive, whole
 from dpcore.errors import InputError, WallError
 from dpcore.wall.data.clipping import clip_to_ball, demand_squares
@@ -28,7 +29,6 @@ from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjac
 if TYPE_CHECKING:
     from dpcore.wall.subsample import Minibatches
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 TILE_NUMBERS = 1 << 17  # numbers of the vectors that are made at once: 1 MiB

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dpcore.arrays import Array
 from dpcore.checks import positive
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_size
 from dpcore.wall.data.clipping_frame import Frame
@@ -19,8 +17,6 @@ from dpcore.wall.statistics.statistic import Part, Sensitivity, Structure, Summe
 if TYPE_CHECKING:
     from dpcore.wall.session import Session
     from dpcore.wall.subsample import Minibatches
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

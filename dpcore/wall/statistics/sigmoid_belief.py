@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import positive, whole
 from dpcore.mechanisms.gaussian import symmetric_size
 from dpcore.wall.data.sources import a_share
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from dpcore.wall.session import Session
     from dpcore.wall.subsample import Minibatches
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Belief = Callable[[Array, int], tuple[Array, Array]]
 

@@ -12,16 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dpcore.arrays import Array
 from dpcore.errors import InputError
 
 if TYPE_CHECKING:
     from dpcore.wall.session import Session
     from dpcore.wall.subsample import Minibatches
 
-Array = NDArray[np.float64]
 Of = TypeVar("Of")
 Left = TypeVar("Left")
 

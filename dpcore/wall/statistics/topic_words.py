@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import positive
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.kernels.threads import pool
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from dpcore.wall.session import Session
     from dpcore.wall.subsample import Minibatches
 
-Array = NDArray[np.float64]
 
 ENTRIES = 1 << 12  # of documents that are weighed together: their shares should fit a cache
 LEAST = 1e-100  # weight of a word below which no topic is taken to have it; squares stay normal
