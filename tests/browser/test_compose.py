@@ -221,7 +221,7 @@ def test_every_picture_moves_with_the_slider(composed: Any, show: str) -> None:
     panel = page.locator(".dpl-card").nth(1)
 
     def drawn() -> str:
-        return str(panel.locator("svg").inner_html())
+        return str(panel.locator("svg[role]").inner_html())
 
     before = drawn()
     page.locator(THUMB).first.focus()

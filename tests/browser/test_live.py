@@ -98,7 +98,7 @@ def test_after_release_nothing_jumps_and_zoom_is_kept(demo: Any) -> None:
         demo.mouse.move(left + width * (0.5 + 0.01 * i), y)
     demo.wait_for_timeout(60)
     demo.evaluate(RECORD, BOLD)
-    card = demo.locator('[data-panel="private"] svg').element_handle()
+    card = demo.locator('[data-panel="private"] svg[role]').element_handle()
     dragged = int(root(demo, "step"))
     demo.mouse.up()
     wait_python(demo, f"python:{dragged}")
@@ -126,7 +126,7 @@ def test_a_new_scene_updates_in_place_and_keeps_the_zoom(demo: Any) -> None:
     demo.wait_for_timeout(50)
     zoomed, before = ticks(demo, "private"), demo.locator(BOLD).first.get_attribute("d")
     assert zoomed == ticks(demo, "exact"), "panels of one link share the zoom"
-    card = demo.locator('[data-panel="private"] svg').element_handle()
+    card = demo.locator('[data-panel="private"] svg[role]').element_handle()
     scene = root(demo, "scene")
     demo.locator("[data-testid=stSelectbox] input").click()
     demo.get_by_role("option", name="1").click()
@@ -146,7 +146,7 @@ def test_an_exact_value_off_the_grid_is_shown_until_the_slider_moves(demo: Any) 
 
 def test_wheel_zooms_at_the_pointer_drag_pans_and_double_click_resets(demo: Any) -> None:
     whole = ticks(demo, "private")
-    box = demo.locator('[data-panel="private"] svg').bounding_box()
+    box = demo.locator('[data-panel="private"] svg[role]').bounding_box()
     demo.mouse.move(box["x"] + box["width"] / 2, box["y"] + 80)
     demo.mouse.wheel(0, -400)
     demo.wait_for_timeout(80)
@@ -164,7 +164,7 @@ def test_wheel_zooms_at_the_pointer_drag_pans_and_double_click_resets(demo: Any)
 
 
 def test_hover_reads_every_curve_at_a_computed_epsilon(demo: Any) -> None:
-    box = demo.locator('[data-panel="curve"] svg').bounding_box()
+    box = demo.locator('[data-panel="curve"] svg[role]').bounding_box()
     demo.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 80)
     text = demo.locator('[data-panel="curve"] .dpl-readout').inner_text()
     for name in ("exact", "basic", "zCDP", "advanced", "moments"):
@@ -246,7 +246,7 @@ def test_live_texts_are_text_never_markup_and_late_ones_are_filled(demo: Any) ->
 
 
 def test_every_picture_has_current_alt_text_and_named_buttons(demo: Any) -> None:
-    alt = demo.locator('[data-panel="private"] svg').get_attribute("aria-label")
+    alt = demo.locator('[data-panel="private"] svg[role]').get_attribute("aria-label")
     assert alt == "Private fit. Three groups at ε = 1."
     demo.locator(THUMB).first.focus()
     demo.keyboard.press("ArrowRight")
