@@ -27,8 +27,8 @@ PROVENANCE = {
 }
 
 MISREAD = (
-    "{names}: the address has a value that this page does not know or that the others rule out, "
-    "so it opens with another; choose below."
+    "{names}: the address has a value that this page does not recognise or that does not go with "
+    "the others, so the page opens with a different one; choose another below."
 )
 WHOLE = "In {worth}. The whole bar: the exact fit's gain over the public limits alone."
 LOSSES = {
@@ -55,6 +55,17 @@ def ends(low: str, high: str) -> None:
 def ends_html(low: str, high: str) -> str:
     """The same as HTML."""
     return f'<p class="dp-ends"><span>◂ {low}</span><span>{high} ▸</span></p>'
+
+
+def toggle(title: str, key: str, help: str) -> None:
+    """A button that shows what is called so, or hides it; the session's state says under the key
+    whether it is shown."""
+    shown = bool(st.session_state.get(key))
+    st.button(
+        f"Hide {title[0].lower()}{title[1:]}" if shown else title,
+        help=help,
+        on_click=lambda: st.session_state.update({key: not shown}),
+    )
 
 
 def live_line(name: str, css: str, text: str) -> None:

@@ -136,7 +136,7 @@ def among(words: Container[str]) -> Reader:
 
 
 def each_once(pairs: Iterable[tuple[str, str]]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """What an address says, and the names that it gives several values, of which none holds.
+    """The values of an address by name, and the names with several values, none of which is used.
 
     >>> each_once([("k", "5"), ("epsilon", "1"), ("epsilon", "2"), ("k", "5")])
     ({'k': '5'}, ('epsilon',))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from app.components import toggle
 from app.compute import draws_of, references_of
 from app.live import live
 from app.result_store import Data, ResultStore, in_background
@@ -29,8 +30,6 @@ HELP = (
 )
 RULE = "For a release, the number of {} has to come from public knowledge, not from this curve."
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50)
-MOST = {"bernoulli": 6, "poisson": 6}  # of models whose exact fit takes half a minute from 10 on
-SLOW = 10  # of a model whose visit of a row is slow
 FEW_DRAWS = 5
 VISITS = 4e8  # visits of a row in all draws of one number, at most
 LEAST = 2  # numbers that make a curve
@@ -49,8 +48,7 @@ class ByParts:
 def offered(scenario: Scenario, data: Data) -> tuple[int, ...]:
     """The numbers of parts of the curve: those the model allows and that are not too slow."""
     kind, visits = scenario.declared, replace(scenario, components=1).visits(data.rows)
-    most = MOST.get(kind.name, kind.most if scenario.cost == 1.0 else SLOW)
-    some = {count for count in COUNTS if kind.least <= count <= most}
+    some = {count for count in COUNTS if kind.least <= count <= min(kind.most, kind.compared)}
     quick = {count for count in some if count * visits * _draws(scenario) <= VISITS}
     return tuple(sorted(quick | {scenario.components}))
 
@@ -125,7 +123,7 @@ def scene_of(result: ByParts, scenario: Scenario, data: Data) -> Scene:
         unit=data.unit,
         now=scenario.components,
         subtitle=f"ε = {show_bound(scenario.epsilon)}{band}{badge(data)}",
-        pick="components",
+        pick=",".join(map(str, sorted(result.private))),
     )
     return Scene((1.0,), ("",), (panel,))
 
@@ -135,13 +133,7 @@ def button(scenario: Scenario) -> None:
     kind = scenario.declared
     if kind.most == kind.least:
         return
-    shown = bool(st.session_state.get(SHOWN))
-    title = f"hat each number of {kind.parts} buys"
-    st.button(
-        f"Hide w{title}" if shown else f"W{title}",
-        help=HELP.format(kind.parts),
-        on_click=lambda: st.session_state.update({SHOWN: not shown}),
-    )
+    toggle(f"What each number of {kind.parts} buys", SHOWN, HELP.format(kind.parts))
 
 
 def below_the_curve(scenario: Scenario, data: Data, store: ResultStore) -> ByParts | None:
@@ -154,7 +146,8 @@ def below_the_curve(scenario: Scenario, data: Data, store: ResultStore) -> ByPar
     if len(result.private) >= LEAST:
         picked = live({"parts": scene_of(result, scenario, data)}, key="parts").picked
         if picked is not None:
-            change(components=sorted(result.private)[picked["item"]])
+            counts_drawn = picked["name"].split(",")  # more may have been fitted since
+            change(components=int(counts_drawn[picked["item"]]))
             st.rerun()
         st.caption(RULE.format(kind.parts))
     elif not left:

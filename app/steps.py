@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from app import compute
+from app.components import toggle
 from app.explore_scene import walked_panels
 from app.live import live
 from app.result_store import Data, ResultStore, in_background
@@ -193,12 +194,7 @@ def strip_of(scenario: Scenario, data: Data, store: ResultStore) -> Scene | str 
 
 def button() -> None:
     """Shows the strip of the steps, or hides it."""
-    shown = bool(st.session_state.get(SHOWN))
-    st.button(
-        f"Hide {STRIP[0].lower()}{STRIP[1:]}" if shown else STRIP,
-        help=STRIP_HELP,
-        on_click=lambda: st.session_state.update({SHOWN: not shown}),
-    )
+    toggle(STRIP, SHOWN, STRIP_HELP)
 
 
 def below_the_curve(scenario: Scenario, data: Data, store: ResultStore) -> bool:

@@ -154,7 +154,8 @@ class Model:
     it has K of. papers: keys of the bibliography. statement: its line on the page of methods.
     reads: ``features``, ``label``, ``target``, ``outcome``, ``pixels``, ``answers`` (yes or no),
     ``counts`` or ``documents``. clip: help of the option of that name; empty: it has none.
-    clips_rows: whether rows are clipped to a ball. least, most: how many parts the explorer offers.
+    clips_rows: whether rows are clipped to a ball. least, most: how many parts the explorer offers;
+    compared: as many as a curve over their number goes to, fewer where fits are slow.
     adjacencies: what it can protect, the usual first. recommended: options of the recommended
     method. methods: the others, by the names that links use. plane: its picture is a plane of two
     columns. ghosts: its picture shows other draws of the noise. cost: of a visit of a row, in units
@@ -186,6 +187,7 @@ class Model:
     opening: Opening = field(default_factory=Opening)
     least: int = 1
     most: int = MOST_COMPONENTS
+    compared: int = MOST_COMPONENTS
     adjacencies: tuple[str, ...] = ("replace_one", "add_remove")
     recommended: tuple[tuple[str, Any], ...] = ()
     methods: Mapping[str, Method] = field(default_factory=dict)

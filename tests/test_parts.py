@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def test_fits_with_each_number_of_parts_are_those_of_a_study(
     assert found.exact[4] == pytest.approx(known.converged_utility)
     scene = parts.scene_of(found, SMALL, data)
     (columns,) = (one for one in scene.panels[0].layers if isinstance(one, Columns))
-    assert columns.pick == "components"
+    assert columns.pick == "1,2,4"
     assert columns.names[2].startswith("4 groups: ")
     curves = {one.name: one for one in scene.panels[0].layers if isinstance(one, Curve)}
     np.testing.assert_allclose(
@@ -67,6 +68,24 @@ def test_a_number_that_cannot_be_fitted_is_left_out(monkeypatch: pytest.MonkeyPa
     found = parts.by_parts(few, data, store)
     assert 30 in found.refused
     assert set(found.private) == {1, 2}
+
+
+def test_a_click_takes_the_number_that_was_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a smaller one has been fitted since."""
+    taken: dict[str, int] = {}
+    utility = np.ones(2)
+    now = parts.ByParts(dict.fromkeys((1, 2, 4), utility), dict.fromkeys((1, 2, 4), 1.0))
+    picked = SimpleNamespace(picked={"name": "1,4", "item": 1})
+    monkeypatch.setattr(parts, "by_parts", lambda *_: now)
+    monkeypatch.setattr(parts, "live", lambda *_, **__: picked)
+    monkeypatch.setattr(parts, "change", taken.update)
+    state = {parts.SHOWN: True}
+    page = SimpleNamespace(session_state=state, rerun=lambda: None, caption=lambda _: None)
+    monkeypatch.setattr(parts, "st", page)
+    data = data_of(SMALL)
+    assert data is not None
+    parts.below_the_curve(SMALL, data, ResultStore())
+    assert taken == {"components": 4}
 
 
 def test_numbers_reach_what_the_model_allows_and_slow_models_stop_earlier() -> None:

@@ -168,7 +168,6 @@ def test_the_rows_noise_is_no_less_than_the_release_can_hide() -> None:
 
 
 @every("value", [0.0, -1.0, 1e300, -1e300, np.inf, -np.inf, np.nan, 1e-300])
-@pytest.mark.filterwarnings("error")
 def test_any_release_gives_valid_parameters(value: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mathematics, "STEPS", 100)
     ones = np.ones(2)

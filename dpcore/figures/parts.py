@@ -1,4 +1,4 @@
-"""What each number of parts buys: utility of private and exact fits against it, of which one can be
+"""What each number of parts buys: utility of private and exact fits against it. A number can be
 picked."""
 
 from __future__ import annotations

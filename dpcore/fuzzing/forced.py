@@ -34,7 +34,7 @@ class Coins:
         return np.random.default_rng([*self._key, self._calls])
 
     def random(self, shape: int | tuple[int, ...]) -> Array:
-        """Uniform numbers of this shape, one axis of which is the rows: each row has its own."""
+        """Uniform numbers of this shape, drawn separately for each row."""
         here = (shape,) if isinstance(shape, int) else shape
         axis = here.index(self._all - len(self._absent))
         full = (*here[:axis], self._all, *here[axis + 1 :])

@@ -15,6 +15,7 @@ MODEL = Model(
     papers=("park2017",),
     statement=STATEMENT,
     reads="answers",
+    compared=6,  # more take half a minute each
     plane=False,
     ghosts=False,
     uncertainty="uncertainty:UNCERTAINTY",

@@ -68,6 +68,7 @@ MODEL = Model(
     methods={
         "vips_sums": Method("VIPS", "paper", ("wbk27", "wbk9", "advanced"), words=(("delay", 1.0),))
     },
+    compared=10,
     plane=False,
     ghosts=False,
     shown="Weights",

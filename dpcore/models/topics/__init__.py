@@ -108,6 +108,7 @@ MODEL = Model(
     methods={
         "vips_sums": Method("VIPS", "paper", ("wbk27", "wbk9", "advanced"), words=(("delay", 1.0),))
     },
+    compared=10,
     plane=False,
     ghosts=False,
     cost=150.0,

@@ -178,7 +178,7 @@ def demand_bounds(table: PrivateTable) -> Schema:
 
 
 def unit_rows(table: PrivateTable, frame: PublicFrame, *, private: bool) -> Array:
-    """As :func:`bounded_rows`, ``(n, d)``, for some of the rows, of which nothing is refused.
+    """As :func:`bounded_rows`, ``(n, d)``, for some of the rows; none of them is refused.
 
     What becomes of a row never depends on another. See :func:`extent_of`.
     """

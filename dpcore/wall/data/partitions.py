@@ -158,8 +158,8 @@ class PartedTable(PrivateTable):
             raise InputError(
                 "file",
                 "its rows are read in blocks, but this fit needs all of them at once",
-                "choose gmm, kmeans, fa, covariance, ppca, bernoulli or poisson without held-out "
-                "rows, or write the rows to one file and leave out --out-of-core",
+                "choose a model whose fits sum over rows, such as gmm, kmeans or fa, without "
+                "held-out rows, or write the rows to one file and leave out --out-of-core",
             )
         if self._held is None:
             self._held = self._whole()
