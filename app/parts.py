@@ -21,7 +21,7 @@ from dpcore.evaluation.study import budget_grid
 from dpcore.evaluation.yardstick import metric_of, scorer_of, utility, yardstick
 from dpcore.figures.parts import parts_panel
 from dpcore.figures.scene import Scene
-from dpcore.privacy.guarantee import show_bound
+from dpcore.privacy.guarantee import show_bound, show_delta
 
 SHOWN = "parts_shown"  # whether the curve stands under the main one
 HELP = (
@@ -115,6 +115,7 @@ def scene_of(result: ByParts, scenario: Scenario, data: Data) -> Scene:
     sign = -1.0 if metric.falls else 1.0  # a study turns what falls
     many = len(next(iter(result.private.values())))
     band = f", median of {many} draws" if many > 1 else ", one draw"
+    budget = f"ε = {show_bound(scenario.epsilon)}, δ = {show_delta(scenario.delta)}"
     panel = parts_panel(
         {count: sign * utilities for count, utilities in result.private.items()},
         {count: sign * best for count, best in result.exact.items()},
@@ -122,7 +123,7 @@ def scene_of(result: ByParts, scenario: Scenario, data: Data) -> Scene:
         metric=metric,
         unit=data.unit,
         now=scenario.components,
-        subtitle=f"ε = {show_bound(scenario.epsilon)}{band}{badge(data)}",
+        subtitle=f"{budget}{band}{badge(data)}",
         pick=",".join(map(str, sorted(result.private))),
     )
     return Scene((1.0,), ("",), (panel,))
