@@ -520,6 +520,31 @@ def test_pixels_become_images_in_their_own_unit() -> None:
     np.testing.assert_allclose(last, np.asarray(exact.values)[0], atol=1.0)  # of 12 or so
 
 
+def test_pictures_lie_two_loadings_above_and_below_the_mean() -> None:
+    loadings = factors_scene(PIXELS, image=(4, 6))
+    scene = factors_scene(PIXELS, image=(4, 6), show="around")
+    exact, private = layers(scene, 0, Heat)[0], layers(scene, 1, Heat)[0]
+    mean, *above, empty = np.asarray(exact.values)[0][:5]
+    below = np.asarray(exact.values)[0][5:]
+    assert (mean == 128.0).all()  # the middle of the limits
+    assert np.isnan(empty).all()
+    moved = 2.0 * np.asarray(layers(loadings, 0, Heat)[0].values)[0]
+    np.testing.assert_allclose(above, np.clip(128.0 + moved, 0.0, 256.0))
+    np.testing.assert_allclose(below, np.clip(128.0 - moved, 0.0, 256.0))
+    assert exact.across == 4
+    assert exact.label == "grey level"
+    assert np.isnan(np.asarray(private.values)[0, 1:]).all()  # no fit: no picture, and no word
+    assert private.notes[0][5:] == ("", "", "")
+    assert private.notes[-1][5:] == tuple(
+        note.split("· ")[1].split()[0] for note in layers(loadings, 1, Heat)[0].notes[-1]
+    )
+    assert scene.panels[1].alt[-1].endswith("3 of 3 factors are seen.")
+    assert (
+        len(layers(factors_scene(PIXELS, 12, image=(4, 6), show="around"), 0, Heat)[0].names) == 22
+    )
+    assert not layers(factors_scene(PIXELS, show="around"), 0, Heat)[0].notes[0].startswith("mean")
+
+
 def test_large_images_are_averaged_until_a_browser_can_have_them_all() -> None:
     large = frame(tuple(f"p{i}" for i in range(4096)), (None,) * 4096, 1.0)
     shown = factors_scene(large, count=10, image=(64, 64))

@@ -118,9 +118,12 @@ MODEL = Model(
     ghosts=False,
     shown="Loadings",
     pictures={
+        "around": Picture(
+            "Mean ± 2 loadings", "picture:AROUND_THE_MEAN", ghosts=False, images=True
+        ),
         "reconstructions": Picture(
             "Reconstructions", "picture:RECONSTRUCTIONS", ghosts=False, images=True
-        )
+        ),
     },
     columns_first=True,
     no_intervals="factors below the noise are set to 0 before the release, so the released "

@@ -6,16 +6,31 @@ do with the exact one: the cosine of the angle between them, in per cent.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.evaluation.yardstick import mapped
-from dpcore.figures.component_images import ALIGNED, VISIBLE, Parts, cosines, drawing, given_back
-from dpcore.figures.model_plot import Drawing, Portrait, Subject
+from dpcore.figures.component_images import (
+    ALIGNED,
+    LOW,
+    UNSEEN,
+    VISIBLE,
+    Parts,
+    cosines,
+    drawing,
+    given_back,
+)
+from dpcore.figures.heatmap import Heat, as_images
+from dpcore.figures.model_plot import NO_FIT, Drawing, Portrait, Subject
+from dpcore.figures.scene import Axis
 from dpcore.models.factor_analysis.mathematics import Factors, reconstruct
 from dpcore.wall.data import PublicFrame
 
 SHOWN = 6  # rows that are reconstructed
+MOST = 10  # factors on one card, above and below the mean
+AROUND_KEY = "above: mean + 2 loadings, below: mean − 2 loadings"
 
 
 def draw(subject: Subject) -> Drawing:
@@ -61,6 +76,59 @@ def draw_reconstructions(subject: Subject) -> Drawing:
     return given_back(original, exact, private, image, limit, public.units[0] or "value")
 
 
+def draw_around_the_mean(subject: Subject) -> Drawing:
+    """Pictures that lie two standard deviations of each factor above and below the mean."""
+    public, image = subject.public, subject.image
+    if image is None:
+        return draw(subject)
+    first, second = subject.exact, mapped(subject.private, lambda array: array[:, 0])
+    exact, private = (_around(fits.mean, fits.loadings, public) for fits in (first, second))
+    count = exact.shape[-1] // 2 - 1
+    likeness = cosines(second.loadings[..., :count], first.loadings[0, :, :count])
+    numbers = [str(k + 1) for k in range(count)]
+    names = ["mean", *(f"factor {k}, above" for k in numbers), ""]
+    names += [f"factor {k}, below" for k in numbers]
+    above = ("mean", *numbers, "")
+
+    def heat(flat: Array, notes: tuple[Any, ...]) -> Heat:
+        limit, label = 2.0 * float(public.half_range.max()), public.units[0] or "value"
+        return Heat(flat, limit, label, tuple(names), notes, across=count + 1, above=True)
+
+    def words(step: Array) -> tuple[str, ...]:
+        return tuple(UNSEEN if cosine < VISIBLE else f"{cosine:.0%}" for cosine in step)
+
+    def described(step: Array) -> str:
+        if not np.isfinite(step).all():
+            return NO_FIT
+        visible = int(np.sum(step >= VISIBLE))
+        return f"The mean, and pictures above and below it: {visible} of {count} factors are seen."
+
+    tiles = as_images(exact, private, image)
+    below = tuple(words(step) if np.isfinite(step).all() else ("",) * count for step in likeness)
+    moving = tuple((*above, *notes) for notes in below)
+    return Drawing(
+        exact=(heat(tiles[0], (*above, *[""] * count)),),
+        private=(heat(tiles[1], moving),),
+        exact_alt=f"The mean, and pictures above and below it by each of {count} factors.",
+        private_alts=tuple(map(described, likeness)),
+        x=Axis("factor", (0.5, count + 1.5)),
+        y=Axis("pixel row", (0.0, float(image[0]))),
+        bare=True,
+        height=LOW,
+        key=AROUND_KEY,
+    )
+
+
+def _around(mean: Array, loadings: Array, public: PublicFrame) -> Array:
+    """In own units from the lowest value up, ``(S, d, 2 (k + 1))``: the mean and what lies two
+    loadings above it; an empty picture and what lies two below. At most ``MOST`` factors."""
+    moves, middle = 2.0 * loadings[..., :MOST], mean[..., None]
+    above = np.concatenate([middle, middle + moves], axis=-1)
+    below = np.concatenate([np.full_like(middle, np.nan), middle - moves], axis=-1)
+    both = np.concatenate([above, below], axis=-1)
+    return np.asarray((np.clip(both, -1.0, 1.0) + 1.0) * public.half_range[:, None])
+
+
 def _in_units(public: PublicFrame, loadings: Array) -> tuple[Array, float, str]:
     """Loadings in the columns' own unit where they share one, else in half ranges of each."""
     spread, units = public.half_range, set(public.units)
@@ -72,3 +140,4 @@ def _in_units(public: PublicFrame, loadings: Array) -> tuple[Array, float, str]:
 
 PORTRAIT: Portrait = draw
 RECONSTRUCTIONS: Portrait = draw_reconstructions
+AROUND_THE_MEAN: Portrait = draw_around_the_mean
