@@ -213,10 +213,14 @@ class Background:
                 job.set_running_or_notify_cancel()
                 threading.Thread(target=self._do, args=(job,), daemon=True).start()
 
-    def let_go(self) -> None:
-        """Nobody looks any more: what has not begun is dropped, what goes on may notice."""
+    def let_go(self, visitor: str | None = None) -> None:
+        """Nobody looks any more, or not this visitor: what has not begun is dropped, what goes on
+        may notice."""
         with self._lock:
-            self._looking.clear()
+            if visitor is None:
+                self._looking.clear()
+            else:
+                self._looking.pop(visitor, None)
             self._go_on()
 
     def _watch(self, job: Job) -> None:
@@ -252,8 +256,17 @@ _background = Background()
 
 def in_background(store: ResultStore, key: Hashable, work: Callable[[], None]) -> None:
     """Have the work done once, for the visitor whose page this is."""
+    _background.ask(store, key, work, _visitor())
+
+
+def look_away() -> None:
+    """Have nothing that this page asked for go on beside what the page itself works out now."""
+    _background.let_go(_visitor())
+
+
+def _visitor() -> str:
     context = get_script_run_ctx(suppress_warning=True)
-    _background.ask(store, key, work, "" if context is None else context.session_id)
+    return "" if context is None else context.session_id
 
 
 def let_go() -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from app.components import live_line
 from app.live import live
-from app.result_store import Data, in_background
+from app.result_store import Data, in_background, look_away
 from app.scenario import Scenario, opening
 from app.tables import store_of
 from dpcore.declaration import declarations
@@ -180,10 +180,12 @@ def _planned(
     """The planner of the wishes, and its plan at every total; kept. Medium rows come first, and
     the ranges over others from behind the page."""
     answers, key = store_of(data).answers, (wanted, scenario.adjacency)
-    planner: Planner = answers.peek(("planner", *key)) or answers.get(
-        ("middling", *key),
-        lambda: Planner(wanted, adjacency=scenario.adjacency, worlds=(MIDDLING,)),
-    )
+
+    def middling() -> Planner:
+        look_away()  # every core for what holds up the page
+        return Planner(wanted, adjacency=scenario.adjacency, worlds=(MIDDLING,))
+
+    planner: Planner = answers.peek(("planner", *key)) or answers.get(("middling", *key), middling)
     planner = _ranged(wanted, scenario, data) or planner
     plans: list[Any] = answers.get(
         ("plans", *key, delta, planner.worlds),

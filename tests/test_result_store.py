@@ -79,7 +79,15 @@ def test_what_has_not_begun_is_dropped_when_its_visitor_looks_elsewhere(
     assert not dropped.begun.is_set()
 
 
-def test_work_can_notice_that_nobody_looks_at_it() -> None:
+@pytest.mark.parametrize(
+    "look_elsewhere",
+    [
+        lambda background, store: background.ask(store, "second", lambda: None, "me"),
+        lambda background, store: background.let_go("me"),
+    ],
+    ids=["something else is asked for", "the page works out something itself"],
+)
+def test_work_can_notice_that_nobody_looks_at_it(look_elsewhere: Any) -> None:
     background, store, noticed = Background(), ResultStore(), threading.Event()
     begun, left = threading.Event(), threading.Event()
 
@@ -89,9 +97,11 @@ def test_work_can_notice_that_nobody_looks_at_it() -> None:
         if "first" not in store.waiting:
             noticed.set()
 
-    background.ask(store, "first", work)
+    background.ask(store, "first", work, "me")
     assert begun.wait(SOON)
-    background.ask(store, "second", lambda: None)
+    background.let_go("somebody else")
+    assert "first" in store.waiting
+    look_elsewhere(background, store)
     left.set()
     assert noticed.wait(SOON)
 

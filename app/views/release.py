@@ -64,13 +64,13 @@ def page() -> None:
         st.error(str(refusal))
         to_explore()
         return
-    pending = []
-    if isinstance(table.schema, Schema):
-        pending.append(several.panel(scenario, data, table.schema))
-    else:
-        st.caption(OF_DOCUMENTS)
-    plan, more = planning(scenario, data)
-    pending += more
+    above = st.container()
+    plan, pending = planning(scenario, data)
+    with above:  # asked for last: the page looks at it first
+        if isinstance(table.schema, Schema):
+            pending.append(several.panel(scenario, data, table.schema))
+        else:
+            st.caption(OF_DOCUMENTS)
     with st.container(border=True):
         st.html("<h2>2 · Review</h2>")
         for line in releasing.review(scenario, table, chosen_on):
@@ -84,8 +84,8 @@ def page() -> None:
             rows = None if hidden else data.rows
             spending(scenario, plan, table, chosen_on, rows, data.title)
     waiting = [more for more in pending if more is not None]
-    if waiting:
-        look_again(lambda: any([more() for more in waiting]), every=0.3)
+    if waiting:  # one after another: each uses every core
+        look_again(waiting[-1], every=0.3)
 
 
 def to_explore() -> None:
