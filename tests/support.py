@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import os
 from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
+from functools import cache, wraps
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,12 @@ import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+@cache
+def syntax(path: Path) -> ast.Module:
+    """The syntax tree of a file, parsed once in a process."""
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def require(what: str, found: bool, reason: str) -> None:

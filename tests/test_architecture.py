@@ -8,7 +8,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from support import ROOT, every
+from support import ROOT, every, syntax
 
 from dpcore.wall.noise import GridNoise, NoiseSource
 
@@ -220,11 +220,6 @@ def _modules() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
-@cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 def _name(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -234,7 +229,7 @@ def _name(path: Path) -> str:
 def _imports(path: Path, checking: bool = True) -> set[str]:
     """Every module imported anywhere in a file, also inside functions and for type checking."""
     found = set()
-    left: list[ast.AST] = [_tree(path)]
+    left: list[ast.AST] = [syntax(path)]
     while left:
         node = left.pop()
         if isinstance(node, ast.Import):
@@ -363,7 +358,7 @@ def test_no_stream_leaves_the_noise_source() -> None:
     """Nobody else holds the source's streams; a simulated source may put others in their place."""
     for path in [*_modules(), *sorted((ROOT / "app").rglob("*.py"))]:
         name = _name(path)
-        for node in ast.walk(_tree(path)):
+        for node in ast.walk(syntax(path)):
             if isinstance(node, ast.Attribute) and node.attr in ("_streams", "_stream"):
                 simulated = name in SIMULATED and isinstance(node.ctx, ast.Store)
                 assert simulated or name == "dpcore.wall.noise", f"{name}, line {node.lineno}"
@@ -372,7 +367,7 @@ def test_no_stream_leaves_the_noise_source() -> None:
 def test_the_wall_has_no_other_chance() -> None:
     """Generators are made by the noise source and by the public coins that are named here."""
     for path in sorted((PACKAGE / "wall").rglob("*.py")):
-        tree, name = _tree(path), _part(_name(path))
+        tree, name = syntax(path), _part(_name(path))
         made = {
             f"{name}.{function.name}"
             for function in ast.walk(tree)
@@ -390,7 +385,7 @@ def _is_chance(called: str) -> bool:
 
 
 def _attributes(path: Path) -> set[str]:
-    tree = ast.walk(_tree(path))
+    tree = ast.walk(syntax(path))
     return {node.attr for node in tree if isinstance(node, ast.Attribute)}
 
 
@@ -424,7 +419,7 @@ def _uses(path: Path, package: str) -> bool:
         isinstance(node, ast.ImportFrom)
         and node.module == package
         and any(alias.name not in modules for alias in node.names)
-        for node in ast.walk(_tree(path))
+        for node in ast.walk(syntax(path))
     )
 
 
@@ -483,7 +478,7 @@ def _lines_of_code(path: Path) -> int:
     """Lines that hold a token of code: no docstring, comment or blank."""
     docstrings = {
         line
-        for node in ast.walk(_tree(path))
+        for node in ast.walk(syntax(path))
         if isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
         and isinstance(node.value.value, str)
@@ -524,7 +519,7 @@ def test_rooms_that_serve_any_model_name_none() -> None:
             continue
         imported = {target for target in _imports(path) if target.startswith(folders)}
         assert not imported, f"{name} imports {imported}"
-        code = ast.walk(_tree(path))
+        code = ast.walk(syntax(path))
         texts = {str(node.value) for node in code if isinstance(node, ast.Constant)} - CALLED_ALIKE
         assert not texts & set(declarations()), f"{name} names {texts & set(declarations())}"
 
@@ -535,7 +530,7 @@ def test_a_name_that_a_package_lends_is_no_module_of_it() -> None:
         if "attach(__name__)" in path.read_text(encoding="utf-8"):
             lent = {
                 alias.name
-                for node in ast.walk(_tree(path))
+                for node in ast.walk(syntax(path))
                 if isinstance(node, ast.If)
                 for part in node.body
                 if isinstance(part, ast.ImportFrom)

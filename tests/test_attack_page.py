@@ -38,6 +38,7 @@ frame()
 page()
 """
 EPSILONS = (0.5, 2.0, 8.0)
+SLOW = ("noise-that-reads", "one-sided-noise")
 RARE = Scenario(data="rare_person", components=2, iterations=3)
 
 
@@ -76,6 +77,7 @@ def test_no_attack_gets_above_what_is_proved(adjacency: str, seed: int, share_of
     assert np.all(found.rates <= best + slack)
 
 
+@pytest.mark.merge
 def test_the_worst_case_comes_near_the_ceiling_and_grows_with_the_budget() -> None:
     found = played("replace_one", runs=1000)
     assert np.all(np.diff(found.rates) > 0.0)
@@ -121,7 +123,10 @@ def test_the_page_opens_with_the_hardest_case_to_hide() -> None:
     assert next(iter(attacking.WHOSE)) == attacking.WORST
 
 
-@pytest.mark.parametrize("name", list(EXHIBITS))
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=pytest.mark.merge if one in SLOW else ()) for one in EXHIBITS],
+)
 def test_every_exhibit_is_refuted_and_can_be_drawn(name: str) -> None:
     shown = attacking.exhibit(name)
     assert shown.refuted, "an exhibit shows a claim that does not hold"

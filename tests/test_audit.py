@@ -29,20 +29,17 @@ BARE = ("gaussian", "laplace", "discrete-gaussian")
 OTHER_WAYS = ("mean-local", "mean-one-bit", "logistic-objective", "symmetric-mixture-local")
 QUICK = (
     "gmm",
-    "fa",
     "mean",
     "symmetric-mixture",
     "mixture-regression",
     "missing-regression",
     "logistic",
-    "gmm-release",
     "bernoulli",
     "poisson",
-    "covariance",
-    "ppca",
     "mean-local",
     "symmetric-mixture-local",
 )
+SLOW = ("fa", "gmm-release", "covariance", "ppca")
 EVERY = [(name, mode) for name in AUDITS for mode in modes(name)]
 REFUTED = {("gmm-release", "paper"), ("kmeans", "paper")}
 
@@ -54,7 +51,11 @@ def test_every_registered_model_is_audited() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [*QUICK, *(pytest.param(name, marks=pytest.mark.full) for name in OTHER_WAYS[1:3])],
+    [
+        *QUICK,
+        *(pytest.param(name, marks=pytest.mark.merge) for name in SLOW),
+        *(pytest.param(name, marks=pytest.mark.full) for name in OTHER_WAYS[1:3]),
+    ],
 )
 def test_half_the_noise_of_a_proved_fit_is_caught_and_all_of_it_is_not(name: str) -> None:
     found = audit(name, runs=None if name in OTHER_WAYS else 1000)

@@ -98,6 +98,7 @@ def test_quality_would_tell_another_number_of_iterations() -> None:
     assert min(abs(scores[1] - scores[0]), abs(scores[2] - scores[1])) > 1e-6
 
 
+@pytest.mark.merge
 def test_with_a_huge_budget_the_private_grid_comes_close_to_the_plain_peer() -> None:
     row = replace(TINY_GRID, epsilons=(1e9,))()
     assert row["quality_ours"] == pytest.approx(row["quality_peer"], abs=0.1)
@@ -441,6 +442,7 @@ def test_without_gensim_topics_are_still_compared_and_it_is_named(
 # --- what privacy adds, growth and history -------------------------------------------------------
 
 
+@pytest.mark.merge
 @pytest.mark.usefixtures("in_this_process")
 def test_every_model_stands_beside_itself_without_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = ((1, 2), (2, 2), (1, 2))

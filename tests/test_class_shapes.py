@@ -184,6 +184,7 @@ def test_two_noisy_vectors_are_joined_as_least_squares_does() -> None:
 # --- what it is for --------------------------------------------------------------------------
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize(
     ("method", "adjacency", "most"),
     [("staged", "label", 3.4), ("staged", "replace_one", 7.5), ("mte", "label", 5.0)],

@@ -233,6 +233,7 @@ def test_an_estimator_of_it_says_what_others_say(added: ModuleType) -> None:
     assert clone(model).get_params()["n_components"] == 2
 
 
+@pytest.mark.merge
 def test_the_explorer_offers_and_draws_it(added: ModuleType) -> None:
     names = {"households": None}
     scenario = from_query({"data": "households", "model": "yes-or-no", "iterations": "3"}, names)

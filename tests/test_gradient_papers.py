@@ -46,6 +46,7 @@ def test_figure_1_the_best_threshold_is_a_matter_of_scale() -> None:
         assert ratios[good] < 1.0 < ratios[bad]
 
 
+@pytest.mark.merge
 def test_without_a_curator_the_error_falls_with_the_root_of_the_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -240,6 +240,7 @@ class Forgetful(OneByOne):
         yield from super().run_parts(task, parts[:-1], on_rows)
 
 
+@pytest.mark.merge
 def test_a_part_that_is_summed_twice_counts_once(tmp_path: Path) -> None:
     folder = write(rows_in_groups(), tmp_path / "rows", ["parquet", "csv", "npz"])
     words: dict[str, Any] = {"privacy": BUDGETS["replace_one"], "seed": 3, "iterations": 2}

@@ -149,6 +149,7 @@ def test_row_gradients_are_those_of_the_log_likelihood() -> None:
         np.testing.assert_allclose(found[part], slope, atol=1e-7)
 
 
+@pytest.mark.merge
 def test_without_noise_the_climb_ends_at_the_variational_posterior() -> None:
     """The means of variational Bayes' own steps, and the variances that the bound asks for."""
     rng, every = np.random.default_rng(0), np.arange(1)

@@ -289,6 +289,7 @@ def test_the_printed_noise_is_relative_to_the_bound_of_phi() -> None:
     assert scales[0] / scales[1] == pytest.approx(1.70, abs=0.01)
 
 
+@pytest.mark.merge
 def test_the_exhibit_of_means_says_what_its_rows_say() -> None:
     found = reproduce("robust-em-means", Ask(splits=4, draws=2))
     means = {(r["panel"], r["curve"], r["x"]): r["mean"] for r in found.rows}

@@ -224,6 +224,7 @@ def clusters() -> Any:
     return run.rows
 
 
+@pytest.mark.merge
 def test_the_proved_release_keeps_the_clusters_best(clusters: Any) -> None:
     spread = {row["curve"]: row["y"] for row in clusters if row["y"] is not None}
     others = [spread[way.name] for way in dpem_kmeans.WAYS[:4] if way.name in spread]
@@ -418,6 +419,7 @@ def test_a_run_tells_its_share_through_nested_loops_and_gathers_splits() -> None
 # ---------------------------------------------------------------- reading a figure with a slider
 
 
+@pytest.mark.merge
 @every("name", PAPERS)
 def test_a_figure_is_read_along_x_with_the_value_of_every_curve(name: str) -> None:
     result = stored_result(name).reproduction

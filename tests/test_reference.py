@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any, get_origin
 
 import pytest
-from support import ROOT, every
+from support import ROOT, every, syntax
 
 import dpcore as dp
 from dpcore.accounting import ACCOUNTANTS
@@ -81,7 +81,7 @@ def test_a_public_function_that_raises_says_so() -> None:
     silent = [
         f"{path.relative_to(ROOT)}: {name}"
         for path in sorted((ROOT / "dpcore").rglob("*.py"))
-        for name, text in _raising(ast.parse(path.read_text(encoding="utf-8")).body)
+        for name, text in _raising(syntax(path).body)
         if text and not re.search(r"[Rr]aises?\b|Error\b|NotCovered", text)  # none: inherited
     ]
     assert not silent, "\n".join(silent)

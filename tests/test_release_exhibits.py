@@ -76,7 +76,7 @@ def test_two_classes_cost_more_than_one() -> None:
     assert two_classes(1.0).attained == pytest.approx(2.8e-5, rel=0.01)
 
 
-@pytest.mark.parametrize("method", ["gaussian", "staged"])
+@pytest.mark.parametrize("method", ["gaussian", pytest.param("staged", marks=pytest.mark.merge)])
 def test_attacks_on_what_is_proved_stay_below_it(method: str) -> None:
     asked = Privacy(epsilon=2.0, delta=1e-5, adjacency="label")
     found = dp.audit("gmm-release", asked, runs=1500, method=method)
@@ -85,6 +85,7 @@ def test_attacks_on_what_is_proved_stay_below_it(method: str) -> None:
         assert found.lower > 0.3
 
 
+@pytest.mark.merge
 def test_an_attack_on_what_is_published_breaks_its_claim() -> None:
     asked = Privacy(epsilon=1.0, delta=1e-5, adjacency="label", mode="paper")
     assert dp.audit("gmm-release", asked, runs=1000).lower > 3.0

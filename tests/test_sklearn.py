@@ -49,6 +49,8 @@ ESTIMATORS = (
     DPLatentDirichletAllocation(2, rate=1.0, epochs=2, random_state=0),
 )
 
+SLOW = (DPKMeans, DPProbabilisticPCA, DPLatentDirichletAllocation)
+
 
 # Checks of scikit-learn that a private fit must not pass, and why.
 FILLED = "a training cell that is missing or infinite takes its public fill: a refusal would tell"
@@ -84,7 +86,14 @@ def _name(check: Any) -> str:
     return str(getattr(check, "func", check).__name__)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        pytest.param(one, marks=pytest.mark.merge if isinstance(one, SLOW) else ())
+        for one in ESTIMATORS
+    ],
+    ids=lambda one: type(one).__name__,
+)
 def test_scikit_learns_own_checks(estimator: Any) -> None:
     """But for those of array libraries, which are not installed."""
     from sklearn.utils.estimator_checks import estimator_checks_generator  # a second to import

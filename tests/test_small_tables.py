@@ -90,6 +90,7 @@ def swept(model: str, table: Any, components: int) -> None:
     )
 
 
+@pytest.mark.merge
 @every("what", [fitted, studied, swept])
 @every("model", TABLE_MODELS)
 def test_a_small_table_gives_a_result_or_one_sentence(

@@ -66,6 +66,7 @@ def test_every_method_that_takes_steps_is_there_the_chosen_one_first() -> None:
     assert set(found.walked) <= names
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("data", ["faces_like", "five_parties"])
 def test_a_model_that_reads_the_data_once_has_no_steps(data: str) -> None:
     scenario = opening(data)

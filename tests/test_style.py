@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 import pytest
-from support import ROOT, require
+from support import ROOT, require, syntax
 
 TOOLS = {
     "lint": ["ruff", "check", "--quiet", "."],
@@ -50,7 +50,7 @@ def _quoted() -> Iterator[tuple[str, str]]:
     """Every string of the tests but their docstrings, and where it stands."""
     for path in sorted((ROOT / "tests").rglob("*.py")):
         docstrings = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):  # from outside inwards
+        for node in ast.walk(syntax(path)):  # from outside inwards
             if isinstance(node, ast.Expr):
                 docstrings.add(node.value)
             elif isinstance(node, ast.Constant) and node not in docstrings:
@@ -84,7 +84,7 @@ def test_no_name_says_its_grammatical_role(room: str) -> None:
     named = [
         f"{path.relative_to(ROOT)}: {name}"
         for path in sorted((ROOT / room).rglob("*.py"))
-        for name in _bound_names(ast.parse(path.read_text(encoding="utf-8")))
+        for name in _bound_names(syntax(path))
         if name.lower() in ROLES
     ]
     assert sorted(set(named) - set(LINK_WORDS)) == []
@@ -120,7 +120,7 @@ def test_docstrings_say_what_arrays_hold_and_what_is_raised(room: str) -> None:
     silent = [
         f"{path.relative_to(ROOT)}: {name} says nothing of {what}"
         for path in sorted((ROOT / room).rglob("*.py"))
-        for name, function in _public(ast.parse(path.read_text(encoding="utf-8")).body)
+        for name, function in _public(syntax(path).body)
         for what in _unsaid(name, function)
     ]
     assert not silent, "\n".join(silent)

@@ -75,9 +75,9 @@ def made_now(scenario: Scenario, data: Any, store: ResultStore, slide: Sliding, 
 CASES = [
     (SMALL, "delta"),
     pytest.param(SMALL, "clip", marks=pytest.mark.full),
-    (PULLED, "iterations"),
+    pytest.param(PULLED, "iterations", marks=pytest.mark.merge),
     (replace(SMALL, third="rows_per_person"), "rows_per_person"),
-    (GRADIENT, "threshold"),
+    pytest.param(GRADIENT, "threshold", marks=pytest.mark.merge),
     pytest.param(GRADIENT, "delta", marks=pytest.mark.full),
     pytest.param(STEPPED, "step_size", marks=pytest.mark.full),
 ]

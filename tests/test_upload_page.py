@@ -284,7 +284,8 @@ def documents(at: AppTest) -> Any:
     return next(one for one in at.file_uploader if one.label.startswith("A public list of words"))
 
 
-@pytest.mark.parametrize("ending", ["zip", pytest.param("csv", marks=pytest.mark.merge)])
+@pytest.mark.merge
+@pytest.mark.parametrize("ending", ["zip", "csv"])
 def test_texts_and_a_public_list_of_words_reach_explore_and_the_release_page(
     ending: str, tmp_path: Path
 ) -> None:

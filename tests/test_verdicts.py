@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 from support import every
 
 from dpcore.evaluation.verdict import found_sentences, verdicts
@@ -37,6 +38,7 @@ def test_every_statement_speaks_of_points_that_are_there(name: str) -> None:
         assert 0 <= check.holds <= check.of
 
 
+@pytest.mark.merge
 @every("name", PAPERS)
 def test_every_statement_turns_with_some_number(name: str) -> None:
     """For each statement there is one number whose change, up or down, changes its count."""

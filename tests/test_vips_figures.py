@@ -93,6 +93,7 @@ def test_figure_4_is_the_mean_of_the_law() -> None:
         assert row["low"] <= mean[row["x"]] <= row["high"]
 
 
+@pytest.mark.merge
 def test_figure_6_prices_each_noise_and_compares_at_both_prices(
     made: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,7 +75,9 @@ def drawn_row(rng: np.random.Generator, at: Array) -> Array:
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize("ridge", [0.05, 1.0, 30.0])
+@pytest.mark.parametrize(
+    "ridge", [1.0, *(pytest.param(ridge, marks=pytest.mark.merge) for ridge in (0.05, 30.0))]
+)
 def test_an_attacker_meets_both_parts_of_the_proof_and_no_more(
     adjacency: str, ridge: float
 ) -> None:

@@ -469,8 +469,8 @@ def plan_releases(
     the total. Raises InputError for what cannot be released.
 
     >>> schema = Schema.from_bounds({"age": (0, 110), "visits": (0, 80)})
-    >>> wanted = [WantedRelease("groups", "gmm", schema, 500, times=4),
-    ...           WantedRelease("centres", "kmeans", schema, 500, epsilon=0.5, locked=True)]
+    >>> wanted = [WantedRelease("correlations", "covariance", schema, 500, times=4),
+    ...           WantedRelease("averages", "mean", schema, 500, epsilon=0.5, locked=True)]
     >>> plan = plan_releases(wanted, epsilon=2.0, delta=1e-5)
     >>> plan.feasible, round(plan.releases[1].epsilon, 6), plan.spent.epsilon <= 2.0
     (True, 0.5, True)

@@ -14,21 +14,20 @@ epsilon = 2
 delta = 1e-5
 
 [[release]]
-name = "quarterly groups"
-model = "gmm"
+name = "quarterly correlations"
+model = "covariance"
 file = "people.csv"
 rows = 300
 times = 4
-options = { components = 2, iterations = 2 }
 
 [[release]]
-name = "centres"
-model = "kmeans"
+name = "averages"
+model = "mean"
 file = "people.toml"
 rows = 300
 epsilon = 0.5
 locked = true
-options = { components = 2, iterations = 2 }
+options = { tau = 0.5 }
 """
 
 
@@ -45,7 +44,7 @@ def plan(tmp_path: Path) -> Path:
 def test_it_plans_without_a_table_and_says_what_it_found(run: Run, plan: Path) -> None:
     answer = run("plan", plan)
     assert (answer.code, answer.err) == (0, "")
-    assert "quarterly groups" in answer.out
+    assert "quarterly correlations" in answer.out
     assert "Spent: epsilon = " in answer.out
     assert "twice the rows" in answer.out
     assert "No row of any table was read" in " ".join(answer.out.split())
@@ -54,11 +53,11 @@ def test_it_plans_without_a_table_and_says_what_it_found(run: Run, plan: Path) -
 def test_the_json_is_the_contract_s(run: Run, plan: Path) -> None:
     found = run("plan", plan, "--json").json
     assert {"releases", "spent", "left", "prices", "feasible", "conflict"} <= set(found)
-    groups, centres = found["releases"]
-    assert (groups["name"], groups["times"]) == ("quarterly groups", 4)
-    assert centres["epsilon"] == pytest.approx(0.5, rel=1e-6)
+    correlations, averages = found["releases"]
+    assert (correlations["name"], correlations["times"]) == ("quarterly correlations", 4)
+    assert averages["epsilon"] == pytest.approx(0.5, rel=1e-6)
     assert found["spent"]["epsilon"] <= 2.0
-    assert set(found["prices"]) == {"quarterly groups", "centres"}
+    assert set(found["prices"]) == {"quarterly correlations", "averages"}
 
 
 @pytest.mark.parametrize("end", ["csv", "json", "html"])
@@ -66,7 +65,7 @@ def test_it_writes_a_file_for_each_reader(run: Run, plan: Path, tmp_path: Path, 
     out = tmp_path / f"made.{end}"
     assert run("plan", plan, "--out", out).code == 0
     text = out.read_text(encoding="utf-8")
-    assert "quarterly groups" in text
+    assert "quarterly correlations" in text
     if end == "json":
         assert json.loads(text)["feasible"] is True
 
@@ -75,7 +74,7 @@ def test_wishes_that_do_not_fit_end_with_code_3_and_name_one(run: Run, plan: Pat
     answer = run("plan", plan, "--epsilon", "0.3", "--json")
     assert answer.code == 3
     assert json.loads(answer.out)["feasible"] is False
-    assert "drop the wish of 'centres' (locked at epsilon = 0.5)" in answer.err
+    assert "drop the wish of 'averages' (locked at epsilon = 0.5)" in answer.err
     assert answer.err.count("\n") == 1
 
 
@@ -84,16 +83,16 @@ def test_wishes_that_do_not_fit_end_with_code_3_and_name_one(run: Run, plan: Pat
     [
         ("[budget]", "[budgets]", '"budgets" is not known'),
         ("times = 4", "time = 4", '"time" is not known'),
-        ('model = "kmeans"', 'model = "means"', "release 'centres', model"),
-        ("rows = 300\ntimes", "times", "release 'quarterly groups', rows: none was given"),
-        ('file = "people.toml"', "", "release 'centres', file: none was given"),
+        ('model = "mean"', 'model = "means"', "release 'averages', model"),
+        ("rows = 300\ntimes", "times", "release 'quarterly correlations', rows: none was given"),
+        ('file = "people.toml"', "", "release 'averages', file: none was given"),
         ('file = "people.toml"', 'file = "others.toml"', "no such schema file"),
-        ("components = 2, iter", "groups = 2, iter", '"groups" is not known'),
+        ("tau = 0.5", "groups = 2", '"groups" is not known'),
         ("epsilon = 2", "epsilon = -2", "epsilon: -2"),
         ("epsilon = 2\n", "", "epsilon"),
         ("epsilon = 0.5", "at_least = 0.5", "locked"),
         ("[budget]", "[budget", "it is not TOML"),
-        ('"centres"', '"quarterly groups"', "one name"),
+        ('"averages"', '"quarterly correlations"', "one name"),
     ],
 )
 def test_a_plan_that_cannot_be_is_one_sentence(

@@ -15,6 +15,8 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from support import syntax
+
 ROOT = Path(__file__).resolve().parents[2]
 LEAST_WORDS = 4  # fewer are a name or a label
 CODE = re.compile(r"</|/>|\bINSERT INTO\b|\bSELECT\b|[;{]\s*[\w-]+:\s*[\w#.-]+;|\(\s*\{")
@@ -44,7 +46,7 @@ def _name(path: Path) -> str:
 def _of_code(path: Path) -> Iterator[Placed]:
     """Strings that are not docstrings; what is put in stands as ``{name}``."""
     passed: set[ast.AST] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):  # from outside inwards
+    for node in ast.walk(syntax(path)):  # from outside inwards
         if isinstance(node, ast.Expr):
             passed.add(node.value)
         elif isinstance(node, ast.JoinedStr):
