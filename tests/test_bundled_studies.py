@@ -98,7 +98,6 @@ def opening(request: pytest.FixtureRequest) -> Opening:
     return Opening(*request.param)
 
 
-@pytest.mark.merge
 def test_our_steps_without_noise_end_where_the_converged_fit_does(opening: Opening) -> None:
     known = opening.references
     assert known.converged_utility - known.own_steps_utility <= 0.02 * opening.span
