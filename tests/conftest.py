@@ -75,13 +75,15 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browsers are of the merge lane; what is in no lane is quick; a property is met again in the
-    full lane, with more cases.
+    """Browsers are of the merge lane; what is in no lane is quick; a case and its test that are
+    marked for two are in the longer one; a property is met again in the full lane, with more cases.
 
     What takes longest comes first: no process has to wait for it at the end.
     """
     items.sort(key=lambda item: "[types]" not in item.name)
     for item in items:
+        if item.get_closest_marker("full"):
+            item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "merge"]
         if not any(map(item.get_closest_marker, ("merge", "full"))):
             browser = item.get_closest_marker("browser") is not None
             item.add_marker("merge" if browser else "quick")

@@ -112,7 +112,7 @@ def test_exact_names_a_method_that_covers_laplace() -> None:
     assert "zcdp_tight" in str(covers("exact", SAMPLES["laplace"]))
 
 
-@pytest.mark.merge
+@pytest.mark.full
 @every("name, kind", CASES)
 def test_more_noise_costs_less_and_more_releases_cost_more(name: str, kind: str) -> None:
     events = SAMPLES[kind]
@@ -141,7 +141,7 @@ def test_delta_and_epsilon_are_inverse(name: str, kind: str, exhaustive: bool) -
         assert again <= at * (1 + 1e-9)
 
 
-@pytest.mark.merge
+@pytest.mark.full
 @every("name, kind", NOISY)
 def test_calibrated_noise_meets_the_budget_and_is_the_smallest(name: str, kind: str) -> None:
     events = SAMPLES[kind]

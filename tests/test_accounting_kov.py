@@ -12,7 +12,7 @@ import pytest
 import wording
 from hypothesis import given
 from hypothesis import strategies as st
-from support import every, examples
+from support import every, examples, split_lanes
 
 from dpcore.accounting import accountant, calibrate, compose
 from dpcore.accounting.kov import KOV, closed_form, grid_epsilon
@@ -169,8 +169,7 @@ def many(count: int) -> list[tuple[float, int]]:
     return [(float(e), 1) for e in rng.uniform(0.05, 0.2, count)]
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize("delta", [1e-2, 1e-5, 1e-12, 1e-100])
+@split_lanes("delta", [1e-5, 1e-2, 1e-12, 1e-100], merge=1)
 @pytest.mark.parametrize("kinds", [many(40), [(0.01, 1000), (0.0217, 900), (0.013, 700)]])
 def test_too_many_losses_are_enclosed_from_both_sides(
     kinds: list[tuple[float, int]], delta: float

@@ -372,9 +372,8 @@ RARE = [poisson, fixed_size, lambda noise, rate, count: replace(
 )]  # fmt: skip
 
 
-@pytest.mark.merge
 @pytest.mark.parametrize("event", RARE)
-@pytest.mark.parametrize("noise", [1.0, 1e-3, 1e-9, 1e-30, 1e-90])
+@split_lanes("noise", [1e-9, 1.0, 1e-3, 1e-30, 1e-90], merge=1)
 def test_a_delta_above_the_chance_of_being_drawn_covers_any_noise(event: Any, noise: float) -> None:
     """Without the row in any sample both tables give the same: (0, 1 - (1 - r)^count)."""
     rare = event(noise, 1e-4, 20)
@@ -540,8 +539,7 @@ SAMPLED = {
 }
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize("name", list(SAMPLED))
+@split_lanes("name", SAMPLED, merge=1)
 def test_noise_for_a_grid_of_budgets_meets_each_closely(name: str) -> None:
     """By the very bound that is stated afterwards, one event for each release as in a ledger."""
     factor = np.asarray(calibrate(SAMPLED[name], BUDGETS, 1e-5, "pld"))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import every, shared
+from support import every, shared, split_lanes
 
 from dpcore.accounting import Accountant, calibrate, compose, delta_of
 from dpcore.accounting.kov import closed_form, grid_epsilon
@@ -336,10 +336,7 @@ def replaced_in_a_ball(inputs: Row) -> list[Event]:
     return replaced({**inputs, "sens": "record_norm_C"})
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize(
-    "group", ["gaussian_composed", "llg_mixture", "subsampled_gaussian_poisson"]
-)
+@split_lanes("group", ["gaussian_composed", "llg_mixture", "subsampled_gaussian_poisson"], merge=1)
 def test_privacy_loss_intervals_meet_those_of_random_variables(group: str) -> None:
     """The peer's interval is wide, and under Poisson samples of the row removed alone."""
     rows = [r for r in entries() if (r["group"], r["accountant"]) == (group, "prv")]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.integrate import quad
-from support import every, examples
+from support import every, examples, split_lanes
 
 from dpcore.accounting import accountant, calibrate, compose, covers, rdp
 from dpcore.accounting.base import scaled
@@ -369,8 +369,7 @@ def least_by_zooms(events: list[Event], delta: float) -> float:
     return float(found[at])
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize(("rate", "count"), [(0.01, 1000), (0.0003, 6), (0.5, 40)])
+@split_lanes("rate, count", [(0.01, 1000), (0.0003, 6), (0.5, 40)], merge=1)
 def test_no_cell_of_a_grid_misses_the_best_order(rate: float, count: int) -> None:
     """Many bottoms lie at the foot of the wall where samples stop helping: no parabola fits it."""
     noise, deltas = np.array([0.7, 1.3, 4.0, 25.0]), np.geomspace(1e-14, 1e-3, 12)

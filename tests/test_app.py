@@ -393,7 +393,7 @@ def is_drawn(query: dict[str, str]) -> None:
 QUICK = EXTREMES[1::10]
 
 
-@pytest.mark.merge
+@pytest.mark.full
 @every("query", QUICK)
 def test_extreme_choices_are_drawn(query: dict[str, str]) -> None:
     is_drawn(query)

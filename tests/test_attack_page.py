@@ -63,10 +63,9 @@ def played(adjacency: str, runs: int = 400, seed: int = 0, share_of: str = "wors
     return attack("gmm", pair, requests, runs, seed=seed, n_components=2, iterations=3)
 
 
-@pytest.mark.merge
 @pytest.mark.parametrize("share_of", ["worst", "rare"])
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
-@pytest.mark.parametrize("seed", range(2))
+@split_lanes("seed", range(2), merge=1)
 def test_no_attack_gets_above_what_is_proved(adjacency: str, seed: int, share_of: str) -> None:
     found = played(adjacency, seed=seed, share_of=share_of)
     proved = np.array([g.epsilon for g in found.guarantees], dtype=float)

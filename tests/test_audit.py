@@ -132,7 +132,7 @@ def test_every_other_proved_way_stands_and_is_caught_with_half_its_noise(
     assert found.caught_half
 
 
-@pytest.mark.merge
+@pytest.mark.full
 def test_the_belief_networks_half_noise_is_caught() -> None:
     """The pictures differ in nearly all that a row can add: 0.79 of the sensitivity."""
     found = audit("sbn", runs=250)
@@ -291,7 +291,7 @@ def test_the_likelihood_ratio_of_one_release_is_the_textbooks() -> None:
     )
 
 
-@pytest.mark.merge
+@pytest.mark.full
 def test_sampled_rows_are_weighed_with_their_chance() -> None:
     """On average over the first table, the ratio of two densities is 1."""
     subject, request = LOGISTIC, budget("logistic", "paper")

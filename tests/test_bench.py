@@ -300,7 +300,7 @@ FACES = factors.Data(60, 8, 2)
 PLAIN = factors.Plain(FACES, 1e-3, repetitions=1)
 
 
-@pytest.mark.merge
+@pytest.mark.full
 def test_both_factor_analyses_stop_equally_far_up(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -662,7 +662,7 @@ def _long(case: accounting.QuestionCase) -> bool:
     return case.package == "opendp" and asked.scale > 1
 
 
-@pytest.mark.merge
+@pytest.mark.full
 def test_the_peer_is_asked_the_same_and_ours_is_as_tight() -> None:
     """Of every peer that is at hand; which are is found here, not while tests are collected."""
     cases = [

@@ -18,7 +18,7 @@ import pytest
 import wording
 from streamlit.testing.v1 import AppTest
 from studio.composed import ends, kept_presets
-from support import every
+from support import every, split_lanes
 
 from app import compose_prices
 from app.compose_text import finding, said_of
@@ -435,7 +435,7 @@ def renders(query: dict[str, str]) -> None:
 FEW = EXTREMES[::6]
 
 
-@pytest.mark.merge
+@pytest.mark.full
 @every("query", FEW)
 def test_extreme_choices_render(query: dict[str, str]) -> None:
     renders(query)
@@ -602,8 +602,7 @@ def test_an_imported_line_that_is_then_sampled_is_not_the_fits_price() -> None:
 # ---------------------------------------------------------------- all methods
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize("name", ["opening", "vips_lda", "abadi", "dpem_3_llg"])
+@split_lanes("name", ["opening", "vips_lda", "abadi", "dpem_3_llg"], merge=2)
 def test_more_methods_lists_every_method_or_its_refusal(name: str) -> None:
     page = opened(preset=name, k="3")
     page.session_state["more_methods"] = True
@@ -779,8 +778,7 @@ def test_every_slow_preset_opens_with_kept_prices() -> None:
     assert not sought.waiting
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize("name", kept_presets())
+@split_lanes("name", kept_presets(), merge=4)
 def test_a_kept_price_is_what_is_worked_out_anew(name: str) -> None:
     asked = opening(name)
     for slot in slow_slots(asked.events):
@@ -808,8 +806,7 @@ def test_no_picture_of_a_slow_preset_is_waited_for(show: str) -> None:
         assert not stored_pictures(show, other)
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize("name", kept_presets())
+@split_lanes("name", kept_presets(), merge=4)
 def test_a_kept_picture_is_what_is_worked_out_anew_rounded_to_the_safe_side(name: str) -> None:
     asked = opening(name)
     for kind in PARTS:

@@ -11,6 +11,7 @@ import distributed
 import numpy as np
 import pandas as pd
 import pytest
+from support import split_lanes
 
 import dpcore as dp
 from dpcore.cli import main
@@ -82,8 +83,7 @@ def test_a_fit_on_a_thread_of_this_process_is_the_fit_here(folder: Path) -> None
     assert_same(there, dp.fit("kmeans", dp.load(folder, schema=SCHEMA), **WORDS), 0.0)
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize("budget", ["private", "plain", "add_remove"])
+@split_lanes("budget", ["private", "plain", "add_remove"], merge=1)
 @pytest.mark.parametrize("model", ["gmm", "kmeans", "fa"])
 def test_a_fit_on_workers_is_the_fit_here(
     client: Any, folder: Path, model: str, budget: str

@@ -137,7 +137,7 @@ def exported(scenario: Scenario, at: Path) -> dict[str, Any]:
 
 
 QUICK = ("every setting changed",)
-MERGE = ("one person removed", "classes, labels protected", "topics")
+MERGE = ("topics",)
 
 
 def lane(name: str) -> list[pytest.MarkDecorator]:

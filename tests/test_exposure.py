@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import ndtr
+from support import split_lanes
 
 import dpcore as dp
 from dpcore.accounting import mu_of
@@ -30,9 +31,8 @@ def weaken(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
     monkeypatch.setattr(doors.NoiseSource, "normal", lambda self, shape: share * draw(self, shape))
 
 
-@pytest.mark.merge
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
-@pytest.mark.parametrize("sees", ["final", "all"])
+@split_lanes("sees", ["all", "final"], merge=1)
 def test_no_attack_is_above_its_ceiling(table: Any, adjacency: str, sees: str) -> None:
     """Only a lower end above the ceiling would accuse the fit: chance 2.5% at worst, each."""
     setting = replace(SETTING, adjacency=adjacency)

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import wording
+from support import split_lanes
 
 import dpcore as dp
 from app.export_menu import as_page
@@ -133,8 +134,7 @@ def test_a_study_shows_exact_private_and_curve_and_no_row(scene: Scene) -> None:
     assert not any(isinstance(layer, Points) for layer in drawn)
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize(("model", "drawn"), [("gmm", Ellipses), ("kmeans", Spots), ("fa", Heat)])
+@split_lanes("model, drawn", [("kmeans", Spots), ("gmm", Ellipses), ("fa", Heat)], merge=1)
 def test_a_study_of_any_model_is_a_figure(model: str, drawn: type) -> None:
     table = dp.load("bundled:rare_person")
     components = 1 if model == "fa" else 2
@@ -689,15 +689,15 @@ def test_slopes_of_several_columns_stand_beside_the_exact_ones() -> None:
     np.testing.assert_allclose(np.asarray(layers(halves, 0, Spots)[0].x), [8.0, -8.0, 2.0])
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize(
-    ("model", "data"),
+@split_lanes(
+    "model, data",
     [
-        ("symmetric-mixture", "two_clouds"),
         ("mixture-regression", "two_lines"),
-        ("missing-regression", "missing_answers"),
         ("mean", "two_clouds"),
+        ("symmetric-mixture", "two_clouds"),
+        ("missing-regression", "missing_answers"),
     ],
+    merge=2,
 )
 def test_studies_of_coefficients_and_means_are_figures(model: str, data: str) -> None:
     found = dp.study(dp.load(f"bundled:{data}"), Setting(model, components=1), draws=2)
@@ -708,8 +708,7 @@ def test_studies_of_coefficients_and_means_are_figures(model: str, data: str) ->
     assert len(dp.figure(found).frames) == STEPS
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize(("model", "parts"), [("gmm", 2), ("kmeans", 2), ("mean", 1)])
+@split_lanes("model, parts", [("gmm", 2), ("kmeans", 2), ("mean", 1)], merge=1)
 def test_one_even_column_is_a_figure(model: str, parts: int) -> None:
     """A column alone; and of rows as even as their limits those say more than the exact fit."""
     rows = pd.DataFrame({"age": np.random.default_rng(0).permutation(500) * 0.2})
@@ -737,8 +736,7 @@ def test_of_many_columns_the_largest_numbers_are_drawn() -> None:
 # ---------------------------------------------------------------- in Plotly
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize("kind", ["gmm", "kmeans", "table", "images", "lists"])
+@split_lanes("kind", ["gmm", "images", "kmeans", "table", "lists"], merge=2)
 def test_every_frame_of_the_plotly_figure_is_a_step(kind: str, scene: Scene) -> None:
     shown = {
         "gmm": lambda: scene,

@@ -36,7 +36,7 @@ TABLES = {
 }
 QUICK = ("kmeans", "gmm-release", "covariance")
 PICKED = [
-    pytest.param(model, metric.name, marks=[pytest.mark.merge] * (model not in QUICK))
+    pytest.param(model, metric.name, marks=[pytest.mark.full] * (model not in QUICK))
     for model, declared in declarations().items()
     for metric in declared.metrics
     if model in TABLES

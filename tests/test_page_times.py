@@ -86,7 +86,7 @@ def test_tables_belong_to_the_page_alone(capsys: pytest.CaptureFixture[str]) -> 
     assert "it belongs to utility alone" in capsys.readouterr().err
 
 
-@pytest.mark.merge
+@pytest.mark.full
 def test_every_action_of_a_table_has_its_time(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "page", "--only", "gains_and_losses", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)

@@ -285,7 +285,7 @@ def documents(at: AppTest) -> Any:
 
 
 @pytest.mark.merge
-@pytest.mark.parametrize("ending", ["zip", "csv"])
+@pytest.mark.parametrize("ending", ["zip", pytest.param("csv", marks=pytest.mark.full)])
 def test_texts_and_a_public_list_of_words_reach_explore_and_the_release_page(
     ending: str, tmp_path: Path
 ) -> None:

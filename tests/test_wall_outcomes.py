@@ -224,7 +224,7 @@ def worst(shape: OutcomeMoments, adjacency: str, seed: int = 0) -> float:
 WEIGHTS = ((1.0, 0.2), (1.0, 0.5), (1.0, 1.0), (0.3, 1.0), (1.0, math.sqrt(0.125)))
 
 
-@pytest.mark.merge
+@pytest.mark.full
 @every("weights", WEIGHTS)
 @every("least", [0.0, 0.3, 1.0])
 @every("adjacency", ADJACENCIES)

@@ -12,7 +12,7 @@ import pytest
 import wording
 from studio.latency import BOX, THUMB, release
 from studio.stage import grasp, serve, wait_until_complete, wait_until_idle
-from support import keeps_up
+from support import keeps_up, split_lanes
 
 BOLD = '[data-panel="private"] .dpl-bold .dpl-ellipse[data-level="2"]'
 EXACT = '[data-panel="exact"] .dpl-bold .dpl-ellipse[data-level="2"]'
@@ -350,7 +350,7 @@ def test_at_a_projector_s_width_names_in_closed_lists_are_whole(
     page.wait_for_function(f"({CUT})().length === 0")
 
 
-@pytest.mark.parametrize("width", [390, 640, 1280])
+@split_lanes("width", [390, 1280, 640], merge=2)
 def test_the_first_picture_keeps_its_place_when_the_controls_arrive(
     page: Any, server: Any, width: int
 ) -> None:

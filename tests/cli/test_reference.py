@@ -18,7 +18,7 @@ MAIN = "import sys, dpcore.cli; sys.exit(dpcore.cli.main())"
 COMMAND = (sys.executable, "-W", "error", "-c", MAIN)
 
 
-@pytest.mark.merge
+@pytest.mark.full
 def test_it_builds_without_a_warning(tmp_path: Path) -> None:
     done = subprocess.run(
         [*COMMAND, "reference", "made"],
