@@ -166,7 +166,8 @@ def test_models_that_take_long_name_the_command_instead(data: str) -> None:
 
 
 @pytest.mark.merge
-def test_what_is_said_names_delta_and_who_is_protected() -> None:
+def test_what_is_said_names_delta_and_who_is_protected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attacking, "AT_ONCE", 1.0)  # as few games as there are ever
     data = tables.data_of(RARE)
     assert data is not None
     game = attacking.game(RARE, data, result_store.ResultStore(), attacking.FARTHEST, 0)
@@ -209,8 +210,8 @@ def spent(mu: float, epsilon: float) -> float:
     return float(norm.cdf(mu / 2.0 - epsilon / mu) - math.exp(epsilon) * tail)
 
 
-@pytest.mark.merge
-def test_the_same_attack_is_played_once() -> None:
+def test_the_same_attack_is_played_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attacking, "in_background", lambda *_: None)
     data, store = tables.data_of(RARE), result_store.ResultStore()
     assert data is not None
     first = attacking.game(RARE, data, store, attacking.FARTHEST, 0)

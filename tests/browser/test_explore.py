@@ -793,7 +793,7 @@ def test_a_locked_server_shows_nothing_computed_from_an_upload(explore: Any) -> 
     page.wait_for_selector(".dpl[data-step]", timeout=20_000)
     choose(page, "Model", "2 groups")
     page.wait_for_function(f"document.querySelectorAll('{CROSSES}').length === 2")
-    wait_until_complete(page)
+    wait_until_idle(page)
     assert near_the_truth(centres(page)) == 0
     assert page.get_by_role("button", name=wording.CUSTODIAN).count() == 0
     page.get_by_text("This server is locked").wait_for()

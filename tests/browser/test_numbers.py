@@ -55,8 +55,14 @@ def type_into(page: Any, box: Any, text: str) -> None:
     page.keyboard.type(text)
 
 
-@pytest.mark.parametrize("locale", ["de-DE", "en-US"])
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    ("place", "locale"),
+    [
+        *((place, "de-DE") for place in PLACES),
+        ("explore", "en-US"),
+        *(pytest.param(place, "en-US", marks=pytest.mark.full) for place in [*PLACES][1:]),
+    ],
+)
 def test_every_box_takes_a_decimal_comma_or_refuses_it(
     place: str, locale: str, browser: Any, server: Callable[..., str], exhaustive: bool
 ) -> None:
