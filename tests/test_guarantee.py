@@ -60,6 +60,7 @@ def test_a_proved_fit_replays_to_at_most_its_budget(
     assert proof.epsilon >= epsilon * (1 - 1e-6)  # and the budget is used
     assert (proof.accountant, proof.delta) == (accountant, DELTA)
     assert fit.guarantee.adjacency == adjacency
+    assert len(repr(fit)) < 2000  # on one screen: no history, no ledger
     assert all(entry.adjacency == adjacency for entry in fit.ledger)
 
 

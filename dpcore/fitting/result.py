@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ DRAWS = 100  # of rows, while some lie outside the limits
 @dataclass(frozen=True)
 class Fit:
     """A fitted model with its guarantee and its ledger; everything in it may be shown with them.
+    Printed without ledger, history and schema.
 
     parameters: in the data's own units. history: the parameters after each iteration. seed:
     ``None`` when the noise came from the system's entropy. schema, rows, persons, clip: the public
@@ -40,11 +41,11 @@ class Fit:
     model: str
     parameters: Any
     guarantee: Guarantee
-    ledger: Ledger
-    history: Sequence[Parameters]
+    ledger: Ledger = field(repr=False)
+    history: Sequence[Parameters] = field(repr=False)
     settings: dict[str, Any]
     seed: int | None
-    schema: Any = None
+    schema: Any = field(default=None, repr=False)
     rows: int | None = None
     persons: int | None = None
     clip: float | None = None

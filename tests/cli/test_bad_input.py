@@ -43,6 +43,12 @@ def other(model: str, *words: object) -> Bad:
 # (what is wrong, the command, the field, what its sentence must say)
 BAD: list[tuple[str, Bad, str, str]] = [
     ("missing path", lambda tmp: ["fit", "gmm", tmp / "no.csv", *BUDGET], "no.csv", "no such file"),
+    (
+        "address",
+        lambda tmp: ["fit", "gmm", "https://example.org/people.csv", *BUDGET],
+        "people.csv",
+        "it is an address; download the file",
+    ),
     ("file type", fitted("t.doc", "a,b\n" + ROWS), "t.doc", wording.EXTENSION),
     ("spreadsheet", fitted("t.XLSX", "PK"), "t.XLSX", wording.SPREADSHEET),
     ("no extension", fitted("table", "a,b\n" + ROWS), "table", wording.EXTENSION),
