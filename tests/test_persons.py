@@ -97,10 +97,15 @@ def test_which_rows_count_depends_on_a_persons_own_rows_alone(most: int) -> None
     assert fewer == found - set(frame.loc[frame["who"] == 3, "x"])
 
 
-def test_a_feature_may_be_the_id() -> None:
+def test_a_feature_may_be_the_id(tmp_path: Path) -> None:
     frame = table(["a", "a", "b"])
     kept, persons = limited(dp.load(frame, schema=PLAIN), "x", 1)
     assert (set(kept._frame["x"]), persons) == (set(frame["x"]), 3)  # each row has its own
+    file = tmp_path / "rows.csv"
+    frame.assign(x=[3.0, 4.0, 3.0]).to_csv(file, index=False)
+    in_blocks, persons = limited(parted(file, PLAIN), "x", 1)
+    frames = [one for part in in_blocks._parts for one in part.blocks(PLAIN)]
+    assert (sorted(map(float, pd.concat(frames)["x"])), persons) == ([3.0, 4.0], 2)
 
 
 def test_no_kind_of_row_is_preferred_in_all_persons() -> None:

@@ -287,6 +287,16 @@ def test_a_neighbour_can_move_a_message_by_its_set_s_diameter_and_no_further(
     assert moved == pytest.approx(stated, rel=1e-6)
 
 
+def test_in_the_local_model_a_model_gives_each_person_one_vector() -> None:
+    def too_few(seen: VectorRows, runs: slice) -> np.ndarray:
+        return np.zeros((1, 2, seen.count - 1))
+
+    run = session(np.zeros((10, 2)))
+    with pytest.raises(WallError, match="one vector for each run and row"):
+        LocalParts(run, 2).release_next("g", BallVector(2, 0.5), too_few, Noise("gaussian", 1.0))
+    assert not run.ledger.entries
+
+
 def test_who_sends_a_gradient_is_known_in_the_local_model() -> None:
     with pytest.raises(InputError, match="adjacency"):
         LocalParts(session(np.zeros((10, 1)), adjacency="add_remove"), 2)

@@ -13,6 +13,8 @@ const LIST_HEAD = 42; // px of a list's heading
 const LIST_GAP = 14; // px between lists
 const THINNEST = 6; // px of an outline that can be seen
 const NARROWEST = 74; // px of a list, for most words
+const INDENT = 5; // px of a word from the left end of its bar
+const BOLD = 1.08; // times as wide as what is measured
 
 /**
  * How many lists stand in a row: those of the layer, or those that fit.
@@ -90,7 +92,8 @@ export const ranked = {
       const exact = layer.exact && slice(layer.exact, step, 2);
       const notes = textsAt(layer.notes, step);
       /** @param {string} text */
-      const short = (text) => shortened(text, wide - LIST_GAP, (part) => card.widest([part]));
+      const short = (text) =>
+        shortened(text, (wide - LIST_GAP - INDENT) / BOLD, (part) => card.widest([part]));
       lists.forEach((list, k) => {
         const { name, head, under, lines, held } = list;
         const [left, above] = [x0 + (k % across) * wide, y0 + Math.floor(k / across) * high];
@@ -110,7 +113,7 @@ export const ranked = {
           set(bar, { width: Math.max(long(value), 2), height: pitch - 2 });
           const edge = exact ? long(exact[k][rank]) : 0;
           if (setVisible(outline, edge > THINNEST)) set(outline, { width: edge, height: pitch - 2 });
-          put(text, 5, pitch / 2 + 3).textContent = short(layer.vocabulary[words[k][rank]]);
+          put(text, INDENT, pitch / 2 + 3).textContent = short(layer.vocabulary[words[k][rank]]);
           text.classList.toggle("dpl-shared", Boolean(marked[k][rank]));
           text.classList.toggle("dpl-struck", Boolean(exact && !marked[k][rank]));
         });
