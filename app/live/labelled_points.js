@@ -3,13 +3,12 @@
 
 import { note, put, set, setVisible, svg } from "./dom.js";
 import { colour, finite } from "./format.js";
-import { besidePoints, firstFree } from "./labels.js";
+import { BOLD, besidePoints, firstFree } from "./labels.js";
 import { xyAt } from "./steps.js";
 
 /** @import { Box, Place } from "./types.js" */
 
 const CLEAR = 12; // px around a named point that no muted name enters
-const BOLD = 1.12; // how much wider a bold name is
 
 /**
  * Where muted names go: clear of one another and of the other named points, else nowhere.

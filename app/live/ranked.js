@@ -4,7 +4,7 @@
 
 import { note, put, set, setVisible, svg } from "./dom.js";
 import { clamp, finite } from "./format.js";
-import { shortened } from "./labels.js";
+import { BOLD, shortened } from "./labels.js";
 import { slice, textsAt } from "./steps.js";
 
 /** @import { Row } from "./types.js" */
@@ -14,7 +14,6 @@ const LIST_GAP = 14; // px between lists
 const THINNEST = 6; // px of an outline that can be seen
 const NARROWEST = 74; // px of a list, for most words
 const INDENT = 5; // px of a word from the left end of its bar
-const BOLD = 1.08; // times as wide as what is measured
 
 /**
  * How many lists stand in a row: those of the layer, or those that fit.
