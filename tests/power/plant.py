@@ -29,6 +29,9 @@ from .lanes import ROOT, Cover, Verdict, copied, mapped, run, statement_lines
 
 HERE = Path(__file__).resolve().parent
 WHOLE_LANE = 900.0  # seconds that a lane takes on a busy machine
+KNOWS = (
+    "tests/test_power.py"  # it fails on any planted bug, for the text that the list quotes is gone
+)
 ROOMS = (
     "wall", "accounting", "releases", "models", "evaluation", "loader", "pages", "command line",
 )  # fmt: skip
@@ -95,7 +98,7 @@ def by_lane(tree: Path, some: Sequence[Bug], words: Sequence[str]) -> dict[int, 
     caught: dict[int, str] = {}
     while left := [bug for bug in some if bug.number not in caught]:
         with planted(tree, left):
-            together = run(tree, (), WHOLE_LANE, *words)
+            together = run(tree, (), WHOLE_LANE, "--deselect", KNOWS, *words)
         if together.caught_by is None:
             return caught
         told = len(caught)

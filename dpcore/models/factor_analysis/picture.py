@@ -30,7 +30,7 @@ from dpcore.wall.data import PublicFrame
 
 SHOWN = 6  # rows that are reconstructed
 MOST = 10  # factors on one card, above and below the mean
-AROUND_KEY = "above: mean + 2 loadings, below: mean − 2 loadings"
+AROUND_KEY = "above: +, below: − · % aligned"
 
 
 def draw(subject: Subject) -> Drawing:
