@@ -395,6 +395,21 @@ def test_lost_files_are_written_again_from_the_ledger(
     assert book.read_bytes() == before
 
 
+def test_a_ledger_that_held_the_rows_alone_writes_them_and_a_report_again(
+    made: api.Release, book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Older ones held no report, and a dossier without its line."""
+    dossier = {name: value for name, value in made.dossier.items() if name != "line"}
+    texts = {name: (made.folder / name).read_text(encoding="utf-8") for name in api.FILES}
+    for rows in (texts[api.ROWS], None):
+        older = {"dossier": dossier, "synthetic": rows}
+        monkeypatch.setattr(BudgetLedger, "output", lambda self, number, older=older: older)
+        folder = tmp_path / f"again {rows is None}"
+        api.rewrite(book, made.dossier["line"]["number"], folder)
+        left = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+        assert left == {name: text for name, text in texts.items() if rows or name != api.ROWS}
+
+
 class Fixed:
     """The same words every time, in place of the operating system's."""
 
