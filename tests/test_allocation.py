@@ -71,7 +71,9 @@ def test_losses_are_the_second_order_loss(structure: Structure, dim: int, varian
     np.testing.assert_allclose(moved, [1.0, 9.0, 81.0])
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.merge) for seed in (1, 2))]
+)
 def test_noise_of_the_solved_size_loses_what_is_expected(seed: int) -> None:
     """A simulation: the mean loss of random errors, isotropic in the released coordinates."""
     rng = np.random.default_rng(seed)

@@ -280,7 +280,10 @@ def test_a_curve_that_stops_says_why_at_its_end() -> None:
 # ---------------------------------------------------------------- the crossover
 
 
-@pytest.mark.parametrize("noise", [10.0, 20.0, 50.0, 1000.0])
+@pytest.mark.parametrize(
+    "noise",
+    [20.0, *(pytest.param(noise, marks=pytest.mark.merge) for noise in (10.0, 50.0, 1000.0))],
+)
 def test_the_crossover_is_where_advanced_drops_below_basic(noise: float) -> None:
     events = (Event(Gaussian(noise)),)
     found = crossover(events, 1e-5).first
@@ -459,6 +462,7 @@ def test_a_picture_that_no_theorem_gives_says_why_and_leaves_the_bars() -> None:
     assert any("sampling" in text for text in texts(page) if "dp-finding" in text)
 
 
+@pytest.mark.merge
 def test_a_list_whose_losses_no_lattice_holds_keeps_the_page() -> None:
     listed = {"lines": "g0.05~1~p0.5", "adjacency": "add_remove", "k": "10000", "methods": "rdp"}
     page = healthy(opened(**listed, show="loss").run())
@@ -792,7 +796,10 @@ def test_a_kept_price_is_what_is_worked_out_anew(name: str) -> None:
         assert kept.values[slot][0] == pytest.approx(noise, rel=1e-9)
 
 
-@pytest.mark.parametrize("show", PARTS)
+@pytest.mark.parametrize(
+    "show",
+    [pytest.param(show, marks=[pytest.mark.merge] * (show == "profile")) for show in PARTS],
+)
 def test_no_picture_of_a_slow_preset_is_waited_for(show: str) -> None:
     for name in kept_presets():
         asked = replace(opening(name), show=show)
@@ -900,6 +907,7 @@ def test_bars_must_match_their_names_and_the_steps() -> None:
     assert Scene(steps=(1.0, 2.0), step_labels=("1", "2"), panels=(panel,)).as_dict()
 
 
+@pytest.mark.merge
 def test_a_scene_of_prices_stays_small() -> None:
     asked = Composition()
     found = price_list(asked.events, asked.delta)
@@ -927,7 +935,7 @@ EXPORTED = {
 }
 
 
-EXPORT_LANES = {"many": (), "budget": (), "poisson": (pytest.mark.merge,)}
+EXPORT_LANES = {"budget": (), **dict.fromkeys(("many", "poisson"), (pytest.mark.merge,))}
 
 
 @pytest.mark.parametrize(

@@ -212,6 +212,7 @@ def test_pixels_are_scored_at_the_threshold_of_the_fit() -> None:
     assert metrics(fit, rows)["pixel_accuracy_all_off"] == pytest.approx(1.0 - shares[0])
 
 
+@pytest.mark.merge
 def test_a_study_has_the_budgets_asked_for() -> None:
     corpus = dp.load_documents("bundled:few_bars")
     setting = Setting("lda", 2, 1, words=(("rate", 1.0),), clip=0.1)

@@ -40,6 +40,7 @@ def test_every_figure_is_registered_with_a_sentence() -> None:
         assert known[f"gmm-release-figure-{number}"].endswith(".")
 
 
+@pytest.mark.merge
 def test_the_order_of_the_methods_is_the_paper_s_and_the_proved_one_s() -> None:
     ways = [way for way in WAYS if way.method != "mte"]
     points = over_budgets(labelled_synthetic._tables(SMALL), (1.0, 5.0))

@@ -201,6 +201,7 @@ def test_every_answer_is_solved_again_from_its_question_alone() -> None:
         assert told == pytest.approx(expected, rel=6e-3)
 
 
+@pytest.mark.merge
 def test_the_face_s_answer_rests_on_what_its_question_says_of_clipping() -> None:
     face = learning.lesson("face")
     assert faces_found(face.answer(), 1.0) > 0.5 > faces_found(face.answer() / 2.0, 1.0)

@@ -179,6 +179,7 @@ def test_the_stated_noise_is_the_spread_over_draws(algorithm: str) -> None:
     assert np.all((ratio > 0.75) & (ratio < 1.35)), ratio
 
 
+@pytest.mark.merge
 def test_intervals_cover_the_truth_of_a_model_that_is_true() -> None:
     """Normal rows within each outcome, so that the discriminant is the truth; at a large budget,
     where little pulls towards 0."""

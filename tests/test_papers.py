@@ -135,6 +135,7 @@ def small() -> Reproduction:
     return made(Ask(draws=3))
 
 
+@pytest.mark.merge
 def test_every_curve_is_there_with_its_spread(small: Reproduction) -> None:
     curves = {row["curve"] for row in small.rows}
     assert {curve.name for curve in CURVES} <= curves
@@ -233,6 +234,7 @@ def test_the_proved_release_keeps_the_clusters_best(clusters: Any) -> None:
     assert spread["as printed, counts charged"] > spread["DPLloyd, zCDP"]
 
 
+@pytest.mark.merge
 def test_the_least_spread_is_named_first(clusters: Any) -> None:
     said = dpem_kmeans.finding(clusters)
     ranked = sorted((r for r in clusters if r["y"] is not None), key=lambda r: r["y"])

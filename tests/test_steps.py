@@ -293,7 +293,7 @@ def test_what_steps_clip_follows_the_threshold_and_is_for_the_custodian_alone(
 @pytest.mark.parametrize(
     ("data", "choices"),
     [
-        ("help_texts", {"iterations": 2}),
+        pytest.param("help_texts", {"iterations": 2}, marks=pytest.mark.merge),
         ("lit_windows", {"iterations": 2}),
         ("who_comes_back", {"method": "dpvi", "words": "rate:1;iterations:2"}),
     ],

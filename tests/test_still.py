@@ -44,7 +44,9 @@ FIGURES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.merge] * (name == "study")) for name in FIGURES]
+)
 def test_every_kind_of_trace_gives_a_small_well_formed_picture(name: str) -> None:
     picture = still(FIGURES[name]())
     ET.fromstring(picture)

@@ -599,6 +599,7 @@ def paper_fit(corpus: PrivateCorpus, **request: Any) -> Any:
     )
 
 
+@pytest.mark.merge
 def test_as_published_a_claim_may_hold_and_may_not(bar_corpus: PrivateCorpus) -> None:
     """At the same share of documents: at 2.38 the paper's bound is loose enough, at 3.32 not."""
     for epsilon, holds in ((2.3, True), (3.35, False)):

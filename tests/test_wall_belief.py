@@ -77,7 +77,12 @@ def worst(shape: BeliefMoments, adjacency: str, seed: int = 0) -> float:
 
 
 @pytest.mark.parametrize(
-    "clip", [1.0, 0.5, *(pytest.param(clip, marks=pytest.mark.full) for clip in (0.9, 0.15))]
+    "clip",
+    [
+        0.5,
+        pytest.param(1.0, marks=pytest.mark.merge),
+        *(pytest.param(clip, marks=pytest.mark.full) for clip in (0.9, 0.15)),
+    ],
 )
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize(

@@ -294,7 +294,9 @@ def l1(change: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("structure", SHAPES)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize("dim", [1, 2, pytest.param(3, marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "dim", [2, pytest.param(1, marks=pytest.mark.merge), pytest.param(3, marks=pytest.mark.full)]
+)
 def test_an_attacker_meets_every_stated_sensitivity_and_no_more(
     structure: str, adjacency: str, dim: int
 ) -> None:

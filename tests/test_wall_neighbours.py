@@ -198,7 +198,7 @@ def test_no_release_moves_by_more_than_its_entry_says(
         "laplace" in words.values() or words.keys() & {"combination"} or "dplloyd" in words.values()
     )
     rng = np.random.default_rng(len(model))
-    for seed in range(10 if exhaustive else 3):
+    for seed in range(10 if exhaustive else 2):
         frame = people(rng, int(rng.choice([5, 12, 40])))
         asked = dp.Privacy(
             epsilon=float(10.0 ** rng.uniform(-1.5, 2.5)),

@@ -87,7 +87,7 @@ SMALL = ["--delta", "1e-3", "--splits", 1, "--epsilons", "0.5,4", "--json"]
     ("model", "metric"),
     [
         ("kmeans", "nicv"),
-        ("fa", "test_log_likelihood_scaled"),
+        pytest.param("fa", "test_log_likelihood_scaled", marks=pytest.mark.merge),
         ("fa", "reconstruction_error"),
     ],
 )
