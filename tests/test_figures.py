@@ -532,7 +532,7 @@ def test_pictures_lie_two_loadings_above_and_below_the_mean() -> None:
     np.testing.assert_allclose(above, np.clip(128.0 + moved, 0.0, 256.0))
     np.testing.assert_allclose(below, np.clip(128.0 - moved, 0.0, 256.0))
     assert exact.across == 4
-    assert exact.label == "grey level"
+    assert exact.as_dict()["ends"] == ("0", "256 · grey level")
     assert np.isnan(np.asarray(private.values)[0, 1:]).all()  # no fit: no picture, and no word
     assert private.notes[0][5:] == ("", "", "")
     assert private.notes[-1][5:] == tuple(

@@ -102,7 +102,8 @@ class Heat:
         """The texts beside the key."""
         limit = self.limit_at(step)
         label = self.label if isinstance(self.label, str) else self.label[step]
-        return "0" if self.above else f"−{limit:.2g}", f"{limit:.2g} · {label}"
+        end = f"{limit:.2g}" if limit < 100.0 else f"{limit:.0f}"
+        return "0" if self.above else f"−{end}", f"{end} · {label}"
 
 
 def _coded(values: ArrayLike, limit: float | Array) -> str:
