@@ -538,7 +538,11 @@ def test_pictures_lie_two_loadings_above_and_below_the_mean() -> None:
     assert private.notes[-1][5:] == tuple(
         note.split("· ")[1].split()[0] for note in layers(loadings, 1, Heat)[0].notes[-1]
     )
-    assert scene.panels[1].alt[-1].endswith("3 of 3 factors are seen.")
+    assert (
+        scene.panels[1]
+        .alt[-1]
+        .endswith("for each of 3 factors. 3 of them are visible at this noise.")
+    )
     assert (
         len(layers(factors_scene(PIXELS, 12, image=(4, 6), show="around"), 0, Heat)[0].names) == 22
     )

@@ -89,6 +89,7 @@ def draw_around_the_mean(subject: Subject) -> Drawing:
     names = ["mean", *(f"factor {k}, above" for k in numbers), ""]
     names += [f"factor {k}, below" for k in numbers]
     above = ("mean", *numbers, "")
+    pictures = f"The mean, and two loadings above and below it, for each of {count} factors."
 
     def heat(flat: Array, notes: tuple[Any, ...]) -> Heat:
         limit, label = 2.0 * float(public.half_range.max()), public.units[0] or "value"
@@ -101,7 +102,7 @@ def draw_around_the_mean(subject: Subject) -> Drawing:
         if not np.isfinite(step).all():
             return NO_FIT
         visible = int(np.sum(step >= VISIBLE))
-        return f"The mean, and pictures above and below it: {visible} of {count} factors are seen."
+        return f"{pictures} {visible} of them are visible at this noise."
 
     tiles = as_images(exact, private, image)
     below = tuple(words(step) if np.isfinite(step).all() else ("",) * count for step in likeness)
@@ -109,7 +110,7 @@ def draw_around_the_mean(subject: Subject) -> Drawing:
     return Drawing(
         exact=(heat(tiles[0], (*above, *[""] * count)),),
         private=(heat(tiles[1], moving),),
-        exact_alt=f"The mean, and pictures above and below it by each of {count} factors.",
+        exact_alt=pictures,
         private_alts=tuple(map(described, likeness)),
         x=Axis("factor", (0.5, count + 1.5)),
         y=Axis("pixel row", (0.0, float(image[0]))),
