@@ -75,8 +75,8 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browsers are of the merge lane; what is in no lane is quick; a case and its test that are
-    marked for two are in the longer one; a property is met again in the full lane, with more cases.
+    """Browsers are of the merge lane; what is in no lane is quick; what is marked for the
+    merge and the full lane is in the full one; a property is met again there, with more cases.
 
     What takes longest comes first: no process has to wait for it at the end.
     """

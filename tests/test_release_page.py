@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import compute, releasing, result_store, several, tables
 from app.scenario import Scenario, opening
+from app.views import release
 from app.views.release import _bought
 from dpcore.accounting.zcdp import tight_epsilon
 from dpcore.errors import InputError
@@ -348,6 +349,30 @@ def test_on_stand_in_rows_an_accuracy_is_a_range_over_worlds(
 def planned_scene(at: AppTest) -> Any:
     nodes = [json.loads(one.proto.bytes) for one in at.get("bidi_component")]
     return next(n["pictures"][0]["scene"] for n in nodes if "plan_step" in json.dumps(n))
+
+
+def test_a_plan_is_waited_for_before_what_its_budget_buys(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ranges() -> bool:
+        return False
+
+    asked, waited = [], []
+
+    def bought(*given: Any) -> list[Any]:
+        asked.append("bought")
+        return [lambda: True]
+
+    def planned(*given: Any) -> Any:
+        asked.append("planned")
+        return ranges
+
+    monkeypatch.setattr(release, "buys", bought)
+    monkeypatch.setattr(several, "panel", planned)
+    monkeypatch.setattr(release, "look_again", lambda more, every: waited.append(more))
+    page(path)
+    assert asked == ["bought", "planned"], "what is asked for last is worked out first"
+    assert waited == [ranges]
 
 
 def test_several_releases_are_planned_before_there_is_a_ledger(

@@ -66,7 +66,7 @@ def page() -> None:
         return
     above = st.container()
     plan, pending = planning(scenario, data)
-    with above:  # asked for last: the page looks at it first
+    with above:  # what a page asks for last is worked out first
         if isinstance(table.schema, Schema):
             pending.append(several.panel(scenario, data, table.schema))
         else:

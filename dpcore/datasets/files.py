@@ -53,7 +53,7 @@ def check_path(source: str | PathLike[str]) -> None:
     """Raise InputError unless the path is a file that ends as a table does."""
     path = Path(fspath(source))
     if "://" in fspath(source):
-        raise InputError(name_of(path), "it is an address", "download the file and give its path")
+        raise InputError(name_of(path), "it is a URL", "download the file and give its path")
     if is_folder(path):
         raise InputError(name_of(path), "it is a folder", "give one file")
     demand_table(path)

@@ -44,10 +44,10 @@ def other(model: str, *words: object) -> Bad:
 BAD: list[tuple[str, Bad, str, str]] = [
     ("missing path", lambda tmp: ["fit", "gmm", tmp / "no.csv", *BUDGET], "no.csv", "no such file"),
     (
-        "address",
+        "URL",
         lambda tmp: ["fit", "gmm", "https://example.org/people.csv", *BUDGET],
         "people.csv",
-        "it is an address; download the file",
+        "it is a URL; download the file",
     ),
     ("file type", fitted("t.doc", "a,b\n" + ROWS), "t.doc", wording.EXTENSION),
     ("spreadsheet", fitted("t.XLSX", "PK"), "t.XLSX", wording.SPREADSHEET),

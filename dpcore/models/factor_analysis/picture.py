@@ -30,7 +30,7 @@ from dpcore.wall.data import PublicFrame
 
 SHOWN = 6  # rows that are reconstructed
 MOST = 10  # factors on one card, above and below the mean
-AROUND_KEY = "above: +, below: − · % aligned"
+AROUND_KEY = "+ 2 above, − 2 below · % aligned"
 
 
 def draw(subject: Subject) -> Drawing:
@@ -86,14 +86,13 @@ def draw_around_the_mean(subject: Subject) -> Drawing:
     count = exact.shape[-1] // 2 - 1
     likeness = cosines(second.loadings[..., :count], first.loadings[0, :, :count])
     numbers = [str(k + 1) for k in range(count)]
-    names = ["mean", *(f"factor {k}, above" for k in numbers), ""]
-    names += [f"factor {k}, below" for k in numbers]
-    above = ("mean", *numbers, "")
+    ends = [["mean", *(f"factor {k}, {end}" for k in numbers)] for end in ("above", "below")]
+    above = ("mean", *numbers, "mean")
     pictures = f"The mean, and two loadings above and below it, for each of {count} factors."
 
     def heat(flat: Array, notes: tuple[Any, ...]) -> Heat:
         limit, label = 2.0 * float(public.half_range.max()), public.units[0] or "value"
-        return Heat(flat, limit, label, tuple(names), notes, across=count + 1, above=True)
+        return Heat(flat, limit, label, (*ends[0], *ends[1]), notes, across=count + 1, above=True)
 
     def words(step: Array) -> tuple[str, ...]:
         return tuple(UNSEEN if cosine < VISIBLE else f"{cosine:.0%}" for cosine in step)
@@ -122,11 +121,9 @@ def draw_around_the_mean(subject: Subject) -> Drawing:
 
 def _around(mean: Array, loadings: Array, public: PublicFrame) -> Array:
     """In own units from the lowest value up, ``(S, d, 2 (k + 1))``: the mean and what lies two
-    loadings above it; an empty picture and what lies two below. At most ``MOST`` factors."""
+    loadings above it, the mean and what lies two below. At most ``MOST`` factors."""
     moves, middle = 2.0 * loadings[..., :MOST], mean[..., None]
-    above = np.concatenate([middle, middle + moves], axis=-1)
-    below = np.concatenate([np.full_like(middle, np.nan), middle - moves], axis=-1)
-    both = np.concatenate([above, below], axis=-1)
+    both = np.concatenate([middle, middle + moves, middle, middle - moves], axis=-1)
     return np.asarray((np.clip(both, -1.0, 1.0) + 1.0) * public.half_range[:, None])
 
 

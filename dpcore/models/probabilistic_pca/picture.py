@@ -27,10 +27,10 @@ def draw_factors(subject: Subject) -> Drawing:
     return draw(_there(subject))
 
 
-def draw_means(subject: Subject) -> Drawing:
+def draw_factors_around_the_mean(subject: Subject) -> Drawing:
     """The mean and these factors above and below it."""
     return draw_around_the_mean(_there(subject))
 
 
 PORTRAIT: Portrait = draw_factors
-AROUND_THE_MEAN: Portrait = draw_means
+AROUND_THE_MEAN: Portrait = draw_factors_around_the_mean
