@@ -51,7 +51,8 @@ class Study:
     """What is known so far about a scenario; ``complete`` once nothing more is coming.
 
     curves: of the grid's own draws, ``None`` until they are worked out. by_stop: the references
-    at each stop of the grid, where they differ.
+    at each stop of the grid, where they differ. whole: those of all rows, where the fits have fewer
+    and it is known.
     """
 
     grid: BudgetGrid
@@ -59,6 +60,7 @@ class Study:
     curves: Curves | None
     complete: bool
     by_stop: tuple[References, ...] = ()
+    whole: References | None = None
 
     @property
     def held(self) -> tuple[References, ...]:

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from app import compute, intervals
+from app import compute, intervals, parts
 from app.components import LOSSES, guarantee_line
 from app.compute import Study
+from app.parts import ByParts
 from app.result_store import Data
-from app.scenario import Scenario
+from app.scenario import PARTS, Scenario, opening
 from app.sweeps import DELTAS, NOISE, Sliding
 from app.tables import badge, provenance, store_of
 from dpcore.accounting import guess_rate
@@ -24,7 +25,9 @@ from dpcore.evaluation.study import BudgetGrid, References
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
 from dpcore.evaluation.yardstick import metric_of, yardstick
 from dpcore.figures.budget import Words, budget_scene, pair_of_panels
+from dpcore.figures.frames import Frames
 from dpcore.figures.model_plot import Drawing, Subject, portrait
+from dpcore.figures.parts import parts_frames
 from dpcore.figures.scene import Choice, Panel, Points, Scene, text_at
 from dpcore.figures.utility_curve import Marks, axis_of
 from dpcore.models.gaussian_mixture.mathematics import Mixture
@@ -75,8 +78,48 @@ def swept_picture(scenario: Scenario, data: Data, dial: Sliding, study: Study) -
     return drawn.at(len(dial.stops) if dial.typed else dial.place)
 
 
-def scene_of(scenario: Scenario, data: Data, study: Study, positions: int) -> Scene:
-    """Words and numbers of a study, as one moving picture. positions: of its slider."""
+def parts_picture(
+    scenario: Scenario, data: Data, dial: Sliding, fitted: ByParts, now: Study
+) -> Frames | None:
+    """The frames of the scenario over the number of parts, as far as they are worked out; ``None``
+    where none is there. now: the study over epsilon, which has the current number's fits."""
+    stops, store = tuple(map(int, dial.stops)), store_of(data)
+    all_fits = {scenario.components: parts.current_study(scenario, data, store, now)} | fitted
+    studies = {stop: fits for stop in stops if isinstance(fits := all_fits.get(stop), Study)}
+    if not studies:
+        return None
+    view = replace(without_epsilon(scenario), epsilon=scenario.epsilon, components=1)
+    draws = tuple((stop, study.grid.utility.shape[1]) for stop, study in studies.items())
+
+    def make() -> Frames:
+        usual = opening(scenario.data, scenario.model).components
+        around = min(studies, key=lambda stop: abs(stop - usual))  # it soon stays the same
+        held = (studies[around].references.converged, window(scenario, data)[1])
+        stills = {
+            stop: scene_of(replace(scenario, components=stop), data, study, 1, held)
+            for stop, study in studies.items()
+        }
+        grids = {stop: (study.grid, study.references) for stop, study in studies.items()}
+        late = f"The fits with {{}} {scenario.declared.parts} are still being computed.".format
+        return parts_frames(
+            stills, grids, stops, {stop: str(all_fits.get(stop, late(stop))) for stop in stops}
+        )
+
+    drawn: Frames = store.scenes.get((PARTS, data.key, view, stops, draws), make)
+    return replace(drawn, step=dial.place)
+
+
+def scene_of(
+    scenario: Scenario,
+    data: Data,
+    study: Study,
+    positions: int,
+    fixed_window: tuple[Mixture, Array | None] | None = None,
+) -> Scene:
+    """Words and numbers of a study, as one moving picture.
+
+    positions: of its slider. fixed_window: what the axes must hold [:func:`window`].
+    """
     grid, best = study.grid, study.references.converged
     judge, setting = yardstick(scenario.model), scenario.setting(data.secret)
     single = np.full(len(grid.epsilons), -np.inf) if study.curves is None else study.curves.single
@@ -91,8 +134,8 @@ def scene_of(scenario: Scenario, data: Data, study: Study, positions: int) -> Sc
     judged = [v.text + eyes for v in verdicts(grid, study.held, single)]
     ghosts = grid.utility.shape[1] - 1
     sees, thing = SEES[provenance(data)], data.schema.thing
-    whole = study.references if grid.dial == "fitted_rows" else None
-    if data.every is not None and grid.dial not in scenario.offered():
+    whole = study.references if grid.dial == "fitted_rows" else study.whole
+    if data.every is not None and grid.dial not in (*scenario.offered(), PARTS):
         whole = compute.references_of(setting, data.every, store_of(data))
     words = Words(
         verdicts=tuple(
@@ -137,7 +180,7 @@ def scene_of(scenario: Scenario, data: Data, study: Study, positions: int) -> Sc
         chosen=scenario.count_by,
         held=_held(scenario, grid.dial),
         positions=tuple(range(positions)),
-        window=window(scenario, data),
+        window=fixed_window or window(scenario, data),
         image=image(data),
         places=CITIES,
         outlines=not own and not _asks_for_the_exact_fit(scenario),
@@ -272,18 +315,12 @@ def picked_of(picked: Mapping[str, Any], offered: Choices, scenario: Scenario) -
     return chosen
 
 
-def with_choices(scene: Scene, offered: tuple[Choice, ...], data: Data) -> Scene:
+def with_choices(scene: Scene, offered: tuple[Choice, ...]) -> Scene:
     """The scene with lists in the head of its first panel, where that is a fit's."""
     first, *others = scene.panels
     if first.id not in ("exact", "private") or not offered:
         return scene
-    key = ("choices", scene.as_dict()["id"], offered)
-
-    def make() -> Scene:
-        return replace(scene, panels=(replace(first, choices=offered), *others))
-
-    drawn: Scene = store_of(data).scenes.get(key, make)
-    return drawn.at(scene.step)
+    return replace(scene, panels=(replace(first, choices=offered), *others))
 
 
 def _held(scenario: Scenario, dial: str) -> str:

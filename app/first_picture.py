@@ -67,5 +67,5 @@ def picture_of_the_page() -> dict[str, str]:
         "brand": brand_html(PROVENANCE[data.provenance]),
         "head": head(scenario, data),
         "sentence": live_line_html("sentence", "dp-says", scene.live_text["sentence"][scene.step]),
-        "scene": with_choices(scene, lists, data).to_json(),
+        "scene": with_choices(scene, lists).to_json(),
     }

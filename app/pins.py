@@ -25,6 +25,7 @@ from app.sweeps import Sliding
 from app.tables import data_of, store_of
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.yardstick import metric_of
+from dpcore.figures.frames import Picture, identity, map_scenes, with_step
 from dpcore.figures.pins import beside, pinned_scene, utilities
 from dpcore.figures.scene import Scene
 from dpcore.figures.utility_curve import AXES, axis_of
@@ -59,7 +60,7 @@ DESCRIBED: dict[str, tuple[str, Callable[[Scenario], str]]] = {
         lambda pinned: f"{pinned.fitted_rows:,}" if pinned.fitted_rows else "all",
     ),
     "noise": ("Noise seed", lambda pinned: f"{pinned.noise}"),
-    "without": ("Rows", lambda pinned: "one removed or changed" if pinned.without else "all"),
+    "without": ("Rows", lambda pinned: "one removed or map_scenes" if pinned.without else "all"),
 }
 
 
@@ -125,24 +126,24 @@ def coming(scenario: Scenario) -> Scenario | None:
 
 
 def with_ghost(
-    scene: Scene, scenario: Scenario, data: Data, pinned_views: Views, dial: str
-) -> Scene:
-    """A scene over a dial with the last pinned view in its panels, and the numbers of its own that
-    the table compares."""
+    picture: Picture, scenario: Scenario, data: Data, pinned_views: Views, dial: str
+) -> Picture:
+    """A picture over a dial with the last pinned view in its panels, and the numbers of its own
+    that the table compares."""
     if not pinned_views:
-        return scene
+        return picture
     name, view = next(reversed(pinned_views.items()))
     drawn_of = view if isinstance(view, str) else view.as_dict()["id"]
-    key = ("ghost", scene.as_dict()["id"], drawn_of, scenario.pins)
+    key = ("ghost", identity(picture), drawn_of, scenario.pins)
 
-    def make() -> Scene:
+    def with_view(scene: Scene) -> Scene:
         texts = scene.live_text | _now(scene, scenario, dial)
         drawn = replace(scene, live_text=texts)
         at = _value(scenario.pinned[name], dial)
         return drawn if isinstance(view, str) else beside(drawn, view, name, at)
 
-    drawn: Scene = store_of(data).scenes.get(key, make)
-    return drawn.at(scene.step)
+    drawn: Picture = store_of(data).scenes.get(key, lambda: map_scenes(picture, with_view))
+    return with_step(drawn, picture.step)
 
 
 def _value(scenario: Scenario, dial: str) -> float | None:

@@ -47,7 +47,8 @@ NOT_PINNED = (
     "hide",
     "pins",
 )  # of the table, or of the view
-SHARED = ("noise_multiplier", "fitted_rows", "rows_per_person")  # dials of every model
+PARTS = "components"  # the dial of a model's number of parts, where it has a choice
+SHARED = ("noise_multiplier", "fitted_rows", "rows_per_person", PARTS)  # dials of every model
 QUICK = 15e6  # visits of a row, as of a mixture's, for a fit that may stand at every fourth budget
 
 
@@ -191,8 +192,8 @@ class Scenario:
 
     def with_value(self, option: str, value: Any) -> dict[str, Any]:
         """The fields of a scenario where an option has another value; ``None``: the usual one."""
-        if option in (*FIELDS, "delta", "clip", "fitted_rows", "rows_per_person"):
-            return {option: value}
+        if option in (*FIELDS, "delta", "clip", *SHARED):
+            return {option: type(getattr(self, option))(value)}
         return {"words": write_words({**read_words(self.words), option: value})}
 
     def middle(self, option: str, columns: int = 1) -> float | None:
@@ -211,7 +212,9 @@ class Scenario:
 
     def pulled(self) -> tuple[str, ...]:
         """All that may stand in the third dial's place: options, then the dials of every model."""
-        return *self.slides(), *SHARED
+        kind = self.declared
+        fixed = {PARTS} if kind.most == kind.least else set()
+        return *self.slides(), *(dial for dial in SHARED if dial not in fixed)
 
     @property
     def beside(self) -> str:

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.explore_scene import image
 from app.result_store import Data
-from app.scenario import GENERATED, LISTED, GeneratedTable, Scenario
+from app.scenario import GENERATED, PARTS, GeneratedTable, Scenario
 from app.state import bind, change, current, on_choice
 from app.sweeps import NOISE
 from app.widgets import box, number, pick
@@ -37,8 +37,9 @@ def more_settings(scenario: Scenario, data: Data) -> None:
             _made(scenario)
         _seen(scenario, data)
         box(scenario, "delta", "δ", 1e-5, HELP["delta"], "%e")
-        if kind.most > LISTED:
-            box(scenario, "components", f"Number of {kind.parts}", 1, None, "%d")
+        if kind.most > kind.least:
+            with _pulled(scenario, PARTS):
+                box(scenario, PARTS, f"Number of {kind.parts}", 1, None, "%d")
         if kind.clips_rows:
             whole = "a document" if data.documents else "the limits"
             with _pulled(scenario, "clip"):

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from app.compute import COMING, Study, coarse_to_fine, coming, draws_of, references_of
+from app.parts import by_parts, complete, numbers
+from app.parts import work_out as work_out_parts
 from app.precomputed import kept_sweep
 from app.result_store import Data, ResultStore, in_background
-from app.scenario import SHARED, Scenario
+from app.scenario import PARTS, SHARED, Scenario
 from app.tables import some_rows
 from dpcore.errors import DPCoreError, InputError
 from dpcore.evaluation.study import NOISE_ALONE, Curves, References, Sweep, sweep
@@ -59,6 +61,8 @@ class Sliding:
         """Of its column in a table."""
         if self.name in TITLES:
             return TITLES[self.name]
+        if self.name == PARTS:
+            return f"Number of {scenario.declared.parts}"
         return scenario.slides()[self.name].name
 
     @property
@@ -109,6 +113,8 @@ def _shared(scenario: Scenario, data: Data, store: ResultStore) -> Sliding:
     name = scenario.beside
     if name == NOISE:
         return _of_noise(scenario, data, store)
+    if name == PARTS:
+        return Sliding(name, scenario.components, tuple(map(float, numbers(scenario, data))))
     if name == "rows_per_person":
         return Sliding(name, scenario.rows_per_person, PER_PERSON)
     every = data.every or data
@@ -160,6 +166,8 @@ def by_noise(study: Study, dial: Sliding) -> Study:
 
 def _refusal(scenario: Scenario, data: Data, store: ResultStore, dial: Sliding) -> str:
     """Why a dial's stops could not be worked out, where that has been tried."""
+    if dial.name == PARTS:
+        return ""  # each number has its own
     parts = _parts(scenario, data, store, dial)
     return next((part for part in parts if isinstance(part, str)), "")
 
@@ -214,8 +222,20 @@ def done(scenario: Scenario, data: Data, store: ResultStore, dial: Sliding) -> b
     """Whether a study over a dial, or why there is none, is there."""
     if dial.budgets:
         return True
+    if dial.name == PARTS:
+        return complete(scenario, data, store)
     parts = _parts(scenario, data, store, dial)
     return any(isinstance(part, str) for part in parts) or not any(map(_left, parts))
+
+
+def still_to_come(scenario: Scenario, data: Data, store: ResultStore, dial: Sliding) -> int:
+    """How many stops of a dial are not worked out yet, as far as it is known."""
+    if dial.name == PARTS:
+        return len(set(dial.stops) - set(by_parts(scenario, data, store)))
+    parts = _parts(scenario, data, store, dial)
+    return sum(len(coming(part.grid)) for part in parts if isinstance(part, Sweep)) + sum(
+        len(dial.stops) for part in parts if part is None
+    )
 
 
 def _left(part: Sweep | str | None) -> bool:
@@ -233,6 +253,9 @@ def work_out(
 ) -> None:
     """Have a study over a dial worked out behind the page, from coarse to fine; or why it cannot
     be. wanted: a stop that a hand is on, which comes next."""
+    if dial.name == PARTS:
+        work_out_parts(scenario, data, store, wanted)
+        return
     setting = scenario.setting(data.secret)
     draws = range(draws_beside(scenario))
     keys = _keys(scenario, data, dial)

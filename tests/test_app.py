@@ -568,6 +568,16 @@ def test_a_widget_that_is_built_late_shows_what_is_asked(query: dict[str, str]) 
     assert seen > 6
 
 
+def test_the_number_of_groups_is_pulled_up_and_put_away_again() -> None:
+    page = opened(**SMALL)
+    for third in ("components", "clip", "components"):
+        healthy(page.button(key="each_number").click().run())
+        now = page.session_state["scenario"]
+        assert now.beside == third
+        assert now.dial == ("epsilon" if third == "clip" else third)
+        assert page.select_slider(key=f"{third}_step").value
+
+
 def test_slider_and_exact_box_say_the_same() -> None:
     page = healthy(opened(**SMALL))
     healthy(control(page, "select_slider", "Privacy budget").set_value(2.0).run())

@@ -1,26 +1,36 @@
-"""What each number of parts buys: the fits are those of a study, and one can be picked."""
+"""The number of parts slides: the fits are those of a study, each number has a frame of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from app import parts
-from app.compute import references_of
-from app.result_store import ResultStore
-from app.scenario import GENERATED, Scenario, opening, sane
-from app.tables import data_of
+from app.compute import Study, references_of
+from app.compute import study as study_of
+from app.explore_scene import parts_picture
+from app.result_store import Data, ResultStore
+from app.scenario import GENERATED, PARTS, Scenario, from_query, opening, sane
+from app.sweeps import done, sliding, still_to_come
+from app.tables import data_of, store_of
 from dpcore.evaluation.study import budget_grid
-from dpcore.figures.columns import Columns
+from dpcore.figures.frames import Frames
 from dpcore.figures.plotly import scene_figure
-from dpcore.figures.scene import Curve
+from dpcore.figures.scene import Cursor, Curve, Ellipses
 
-SMALL = replace(Scenario(), data=GENERATED, made="200x2x3x1", components=2, iterations=3)
+SMALL = replace(
+    Scenario(),
+    data=GENERATED,
+    made="200x2x3x1",
+    components=2,
+    iterations=3,
+    third=PARTS,
+    dial=PARTS,
+)
 
 
 @pytest.fixture
@@ -30,75 +40,116 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         job()
 
     monkeypatch.setattr(parts, "in_background", work)
+    monkeypatch.setattr(parts, "COUNTS", (1, 2, 4))
+
+
+def table(scenario: Scenario) -> Data:
+    data = data_of(scenario)
+    assert data is not None
+    return data
 
 
 @pytest.mark.usefixtures("at_once")
-def test_fits_with_each_number_of_parts_are_those_of_a_study(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(parts, "COUNTS", (1, 2, 4))
-    data, store = data_of(SMALL), ResultStore()
-    assert data is not None
-    assert parts.by_parts(SMALL, data, store).private == {}
+def test_fits_with_each_number_of_parts_are_those_of_a_study() -> None:
+    data, store = table(SMALL), ResultStore()
+    assert not parts.complete(SMALL, data, store)
+    parts.work_out(SMALL, data, store)
     found = parts.by_parts(SMALL, data, store)
-    assert sorted(found.private) == sorted(found.exact) == [1, 2, 4]
+    assert parts.complete(SMALL, data, store)
+    assert sorted(found) == [1, 2, 4]
     setting = replace(SMALL, components=4).setting()
     known = references_of(setting, data, store)
     grid = budget_grid(data.table, setting, known.converged, (1.0,), range(5), data.held_out)
-    np.testing.assert_allclose(found.private[4], grid.utility[0])
-    assert found.exact[4] == pytest.approx(known.converged_utility)
-    scene = parts.scene_of(found, SMALL, data)
-    (columns,) = (one for one in scene.panels[0].layers if isinstance(one, Columns))
-    assert columns.pick == "1,2,4"
-    assert columns.names[2].startswith("4 groups: ")
-    curves = {one.name: one for one in scene.panels[0].layers if isinstance(one, Curve)}
-    np.testing.assert_allclose(
-        curves["private fit"].y, [np.median(found.private[count]) for count in (1, 2, 4)]
-    )
-    assert scene_figure(scene).data
+    four = found[4]
+    assert isinstance(four, Study)
+    np.testing.assert_allclose(four.grid.utility, grid.utility)
+    assert four.references.converged_utility == pytest.approx(known.converged_utility)
+    other = replace(SMALL, components=4)
+    assert parts.complete(other, data, store), "another number begins anew"
 
 
 @pytest.mark.usefixtures("at_once")
-def test_a_number_that_cannot_be_fitted_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "COUNTS", (1, 30))
+def test_each_number_has_a_frame_and_one_that_is_missing_shows_the_nearest() -> None:
+    data, store = table(SMALL), store_of(table(SMALL))
+    _, dial = sliding(SMALL, data, store)
+    assert dial.stops == (1.0, 2.0, 4.0)
+    assert dial.put(4.0, SMALL) == {"components": 4, "dial": PARTS}
+    now = study_of(SMALL, data, store)
+    first = parts_picture(SMALL, data, dial, {}, now)
+    assert isinstance(first, Frames)
+    assert [_held(scene) for scene in first.scenes] == [1, None, 1], "the current one is there"
+    assert "nearest number so far" in first.scenes[2].panels[1].subtitle
+    assert first.scenes[2].live_text["sentence"][2].endswith("still being computed.")
+    assert still_to_come(SMALL, data, store, dial) == 3
+    parts.work_out(SMALL, data, store)
+    found = parts.by_parts(SMALL, data, store)
+    assert done(SMALL, data, store, dial)
+    whole = parts_picture(SMALL, data, dial, found, now)
+    assert isinstance(whole, Frames)
+    assert whole.step == 1
+    for place, (count, scene) in enumerate(zip((1, 2, 4), whole.scenes, strict=True)):
+        assert (scene.step, scene.step_labels[place]) == (place, str(count))
+        exact, private, curve = scene.panels
+        groups = {np.shape(one.params)[2] for one in exact.layers if isinstance(one, Ellipses)}
+        assert groups == {count}
+        assert exact.x == whole.scenes[0].panels[0].x, "the axes stay"
+        assert private.subtitle.startswith("hides each")
+        lines = {one.name: one for one in curve.layers if isinstance(one, Curve)}
+        middles = [np.median(found[count].grid.utility) for count in (1, 2, 4)]  # type: ignore[union-attr]
+        np.testing.assert_allclose(lines["private fit"].y, middles)
+        (cursor,) = (one for one in curve.layers if isinstance(one, Cursor))
+        np.testing.assert_allclose(cursor.y, middles)
+        assert f"a number of groups of {count} " in curve.alt[place]
+        assert scene_figure(scene).data
+
+
+def _held(scene: Any) -> int | None:
+    """Of which step the panels are, where it is not their own."""
+    nearest = scene.panels[1].nearest
+    return nearest[scene.step] if nearest else None
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_number_that_cannot_be_fitted_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "COUNTS", (1, 2, 3, 30))
     few = replace(SMALL, made="20x2x2x1")
-    data, store = data_of(few), ResultStore()
-    assert data is not None
-    parts.by_parts(few, data, store)
-    found = parts.by_parts(few, data, store)
-    assert 30 in found.refused
-    assert set(found.private) == {1, 2}
+    data, store = table(few), ResultStore()
+    assert parts.numbers(few, data) == (1, 2, 3), "more parts than rows are no stop"
+    refused = replace(few, epsilon=0.01, method="recommended", count_by="linear")
+    monkeypatch.setattr(parts, "sweep", lambda *_: (_ for _ in ()).throw(parts.DPCoreError("No.")))
+    parts.work_out(refused, data, store)
+    assert set(parts.by_parts(refused, data, store).values()) == {"No."}
 
 
-def test_a_click_takes_the_number_that_was_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where a smaller one has been fitted since."""
-    taken: dict[str, int] = {}
-    utility = np.ones(2)
-    now = parts.ByParts(dict.fromkeys((1, 2, 4), utility), dict.fromkeys((1, 2, 4), 1.0))
-    picked = SimpleNamespace(picked={"name": "1,4", "item": 1})
-    monkeypatch.setattr(parts, "by_parts", lambda *_: now)
-    monkeypatch.setattr(parts, "live", lambda *_, **__: picked)
-    monkeypatch.setattr(parts, "change", taken.update)
-    state = {parts.SHOWN: True}
-    page = SimpleNamespace(session_state=state, rerun=lambda: None, caption=lambda _: None)
-    monkeypatch.setattr(parts, "st", page)
-    data = data_of(SMALL)
-    assert data is not None
-    parts.below_the_curve(SMALL, data, ResultStore())
-    assert taken == {"components": 4}
+@pytest.mark.usefixtures("at_once")
+def test_the_number_a_hand_is_on_comes_next() -> None:
+    data, store, order = table(SMALL), ResultStore(), list[int]()
+    real = parts._fits
+
+    def seen(scenario: Scenario, *args: Any, **options: Any) -> Any:
+        order.append(scenario.components)
+        return real(scenario, *args, **options)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(parts, "_fits", seen)
+        parts.work_out(SMALL, data, store, wanted=4.0)
+    assert order[0] == 4
 
 
 def test_numbers_reach_what_the_model_allows_and_slow_models_stop_earlier() -> None:
     most = {}
     for name in ("three_groups", "digits", "households", "lit_windows"):
         scenario = opening(name)
-        data = data_of(scenario)
-        assert data is not None
-        counts = parts.offered(scenario, data)
+        counts = parts.numbers(scenario, table(scenario))
         assert scenario.components in counts
         most[name] = max(counts)
     assert most == {"three_groups": 50, "digits": 50, "households": 6, "lit_windows": 10}
     kmeans = sane(replace(Scenario(), model="kmeans"))
-    data = data_of(kmeans)
-    assert data is not None
-    assert min(parts.offered(kmeans, data)) == 2
+    assert min(parts.numbers(kmeans, table(kmeans))) == 2
+
+
+def test_only_a_model_with_a_choice_has_the_dial() -> None:
+    link = {"third": PARTS, "dial": PARTS}
+    assert from_query(link, {"three_groups"}).beside == PARTS
+    one_piece = from_query({**link, "model": "covariance"}, {"three_groups"})
+    assert PARTS not in (one_piece.third, one_piece.dial)

@@ -252,10 +252,10 @@ def test_lists_stand_in_the_first_fits_card_alone(
 ) -> None:
     monkeypatch.setattr("app.explore_scene.store_of", lambda _: ResultStore())
     offered = tuple(choice for choice, _ in choices(opening("iris"), iris).values())
-    scene = with_choices(shown(""), offered, iris)
+    scene = with_choices(shown(""), offered)
     assert [len(panel.choices) for panel in scene.panels] == [3, 0, 0]
     curve = replace(shown(""), panels=shown("").panels[2:])
-    assert with_choices(curve, offered, iris) is curve
+    assert with_choices(curve, offered) is curve
 
 
 # ---------------------------------------------------------------- intervals

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 if TYPE_CHECKING:
-    from dpcore.figures.scene import Scene
+    from dpcore.figures.frames import Picture
 
 _HERE = Path(__file__).parent
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
-# Types are for the checker alone.
-_TYPES = re.compile(r"^// @ts-check\n|^ */\*\*(?:(?!\*/).)*\*/\n", re.M | re.S)
+# Types are for the checker, remarks inside a module for readers of its source.
+_REMARKS = re.compile(r"^// @ts-check\n|^ +//[^\n]*\n|^ */\*\*(?:(?!\*/).)*\*/\n", re.M | re.S)
 
 
 @cache
@@ -37,7 +37,7 @@ def joined(name: str) -> str:
         for other in _IMPORT.findall(text):
             if other not in texts:
                 add(other)
-        texts[module] = _TYPES.sub("", _EXPORT.sub("", _IMPORT.sub("", text)))
+        texts[module] = _REMARKS.sub("", _EXPORT.sub("", _IMPORT.sub("", text)))
 
     add(name)
     return "\n".join(texts.values())
@@ -65,10 +65,12 @@ def slider_class(slider_key: str) -> str:
     return "st-key-" + re.sub(r"[^a-zA-Z0-9_-]", "-", slider_key.strip())
 
 
-def live(scenes: Mapping[str, Scene], *, key: str, wanted: Callable[[], None] | None = None) -> Any:
-    """Draw the first scene, or the one whose slider is touched: it moves with that slider.
+def live(
+    scenes: Mapping[str, Picture], *, key: str, wanted: Callable[[], None] | None = None
+) -> Any:
+    """Draw the first picture, or the one whose slider is touched: it moves with that slider.
 
-    scenes: by the ``key`` of their sliders.
+    scenes: by the ``key`` of their sliders; of frames, all are sent.
 
     The result has ``ring``: ``{"name": ..., "factor": ...}`` in the one run after a clipping ring
     was dragged (or moved by arrow keys) and released, else None; the factor multiplies the

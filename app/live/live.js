@@ -9,7 +9,7 @@ import { boldParts, make, penOf } from "./dom.js";
 import { rgb } from "./format.js";
 import { Slider, stepOf } from "./slider.js";
 
-/** @import { Delivery, Panel, Picture, Scene, View } from "./types.js" */
+/** @import { Delivery, Moving, Panel, Scene, View } from "./types.js" */
 
 const FRAME = 260; // ms that a step of a film stands
 const RESTS = 60; // ms at one step after which its fit is asked for
@@ -81,8 +81,8 @@ export class Live {
     // Streamlit may add or replace the slider and the live texts after us.
     this.page = new MutationObserver((records) => {
       if (records.every((record) => this.root.contains(record.target))) return;
-      for (const [name, slider] of this.sliders) {
-        if (!slider.node?.isConnected) slider.bind(name, slider.scene);
+      for (const slider of this.sliders.values()) {
+        if (!slider.node?.isConnected) slider.bind();
       }
       this.fillLiveText();
     });
@@ -110,7 +110,7 @@ export class Live {
     this.show(held ?? first, !held);
   }
 
-  /** One slider for each picture. @param {Picture[]} pictures */
+  /** One slider for each picture. @param {Moving[]} pictures */
   follow(pictures) {
     for (const name of gone(this.sliders.keys(), pictures.map(({ slider }) => ({ id: slider })))) {
       this.sliders.get(name)?.release();
@@ -131,7 +131,7 @@ export class Live {
         );
         this.sliders.set(name, (slider = made));
       }
-      slider.bind(name, scene);
+      slider.follow(name, scene);
     }
   }
 
@@ -141,11 +141,10 @@ export class Live {
    * @param {boolean} pinned Python's step holds until the thumb moves
    */
   show(slider, pinned) {
-    const changed = slider.scene.id !== this.scene?.id;
     this.slider = slider;
-    this.scene = slider.scene;
     this.pinned = pinned ? slider.position : null;
     this.step = this.choose();
+    const changed = this.frame();
     const themed = this.paint();
     if (changed) {
       this.rebuild();
@@ -153,6 +152,14 @@ export class Live {
     }
     if (changed || themed) this.layout();
     this.draw();
+  }
+
+  /** Takes up the scene of the current step. True if it is another one. */
+  frame() {
+    const scene = this.slider.at(this.step);
+    const changed = scene.id !== this.scene?.id;
+    this.scene = scene;
+    return changed;
   }
 
   /** The steps from the first to where the slider is (from its first place: to its last), or
@@ -183,9 +190,8 @@ export class Live {
   }
 
   choose() {
-    const shown = this.scene.positions[this.played ?? -1];
-    if (shown !== undefined) return shown;
-    return stepOf(this.scene, this.slider.position, this.pinned);
+    const { scene, position } = this.slider;
+    return scene.positions[this.played ?? -1] ?? stepOf(scene, position, this.pinned);
   }
 
   /** The theme's palette: Streamlit's own ground tells which. True if it changed. */
@@ -275,6 +281,10 @@ export class Live {
   draw() {
     const began = performance.now();
     this.step = this.choose();
+    if (this.frame()) {
+      this.rebuild();
+      this.layout();
+    }
     if (this.drawn !== this.mark()) {
       for (const card of this.cards.values()) card.step(this.step);
       this.updates += 1;

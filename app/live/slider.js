@@ -3,7 +3,7 @@
 
 import { clamp } from "./format.js";
 
-/** @import { Scene } from "./types.js" */
+/** @import { Frames, Scene } from "./types.js" */
 
 const KEYS_SETTLE = 1500; // ms after a key on the slider during which the thumb outranks Python
 
@@ -32,7 +32,8 @@ export function stepOf({ positions, thumb, step }, position, pinned) {
 
 /** Follows a Streamlit slider by its accessible value. */
 export class Slider {
-  /** @type {Scene} */ scene;
+  /** @type {Scene} the one that Python shows */ scene;
+  /** @type {Scene[] | undefined} one a step, where each is another */ frames;
   /** @type {Element | null} */ box = null;
   /** @type {HTMLElement | null} */ node = null;
   /** @type {number | null} */ position = null;
@@ -61,11 +62,22 @@ export class Slider {
     };
   }
 
-  /** Finds the slider (Streamlit may have replaced it) and starts to observe it.
-   * @param {string} name its CSS class @param {Scene} scene */
-  bind(name, scene) {
-    this.scene = scene;
+  /** What it moves. @param {string} name its CSS class @param {Scene | Frames} picture */
+  follow(name, picture) {
+    this.frames = "frames" in picture ? picture.frames : undefined;
+    this.scene = "frames" in picture ? picture.frames[picture.step] : picture;
     this.name = name;
+    this.bind();
+  }
+
+  /** The scene of a step. @param {number} step */
+  at(step) {
+    return this.frames?.[step] ?? this.scene;
+  }
+
+  /** Finds the slider (Streamlit may have replaced it) and starts to observe it. */
+  bind() {
+    const { name } = this;
     const box = document.querySelector(`.${CSS.escape(name)}`);
     /** @type {HTMLElement | null} */
     const node = box?.querySelector('input[type="range"], [role="slider"]') ?? null;

@@ -126,7 +126,19 @@ export interface Scene {
   thumb: number;
 }
 
-/** A scene and the CSS class of the slider that it follows. */
+/** A scene for each step of a slider, and the current step. */
+export interface Frames {
+  frames: Scene[];
+  step: number;
+}
+
+/** What is drawn, and the CSS class of the slider that it follows. */
+export interface Moving {
+  scene: Scene | Frames;
+  slider: string;
+}
+
+/** The same of one scene. */
 export interface Picture {
   scene: Scene;
   slider: string;
@@ -135,7 +147,7 @@ export interface Picture {
 /** What Streamlit hands to a component; the first picture is the one that Python shows. */
 export interface Delivery {
   parentElement: HTMLElement;
-  data: { pictures: Picture[]; path?: Screen[] };
+  data: { pictures: Moving[]; path?: Screen[] };
   setTriggerValue: (name: string, value: unknown) => void;
 }
 

@@ -9,21 +9,22 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from app import compute, intervals, parts, pins, steps, upload
+from app import compute, intervals, pins, steps, upload
 from app.components import brand, ends, live_line, look_again, loss_bar, to_page
 from app.covers import cover
 from app.explore_scene import choices as choices_in_cards
-from app.explore_scene import picked_of, picture, swept_picture, with_choices
+from app.explore_scene import parts_picture, picked_of, picture, swept_picture, with_choices
 from app.export_menu import take_fit
 from app.live import live
 from app.papers import at_full_size
+from app.parts import RULE, by_parts
 from app.result_store import Data
-from app.scenario import GENERATED, LISTED, UPLOAD, Scenario, at_hand, opening
+from app.scenario import GENERATED, LISTED, PARTS, UPLOAD, Scenario, at_hand, opening
 from app.settings import uploads_allowed
 from app.settings_panel import more_settings
 from app.spoilers import visible
 from app.state import change, current, heard, step_of
-from app.sweeps import TITLES, Sliding, by_noise, done, sliding, swept, work_out
+from app.sweeps import TITLES, Sliding, by_noise, done, sliding, still_to_come, swept, work_out
 from app.tables import data_of, judged_on, provenance, store_of
 from app.widgets import Apply, box, field, pick, slide
 from dpcore.datasets.catalogue import BundledCorpus
@@ -31,7 +32,8 @@ from dpcore.declaration import Method, Model, declarations
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.yardstick import metric_of
 from dpcore.figures.budget import NOTE
-from dpcore.figures.scene import Scene
+from dpcore.figures.frames import Picture, current_scene, identity, map_scenes, with_step
+from dpcore.figures.scene import Choice, Scene
 from dpcore.figures.utility_curve import axis_of
 from dpcore.papers.results import record_of
 from dpcore.privacy.guarantee import show
@@ -68,27 +70,24 @@ def page() -> None:
         scenes = pictures(scenario, data, study, beside, pinned)
     except DPCoreError as error:
         st.error(str(error))
-        buttons(scenario, data, None, None)
+        buttons(scenario, data, None, None, None)
         return
-    scene = next(iter(scenes.values()))
+    scene = current_scene(next(iter(scenes.values())))
     if "says" not in scenario.hide.split(","):
         live_line("sentence", "dp-says", scene.live_text["sentence"][scene.step])
         if data.whole is not None:
             played(scenario, data)
     offered = choices_in_cards(scenario, data)
     lists = tuple(choice for choice, _ in offered.values())
-    visible_scenes = {
-        key: with_choices(visible("explore", scene_shown, scenario.hide), lists, data)
-        for key, scene_shown in scenes.items()
-    }
-    moved = live(visible_scenes, key="picture", wanted=wanted_by_a_hand)
+    dressed = {key: dressed_in(lists, drawn, scenario, data) for key, drawn in scenes.items()}
+    moved = live(dressed, key="picture", wanted=wanted_by_a_hand)
     if moved.picked is not None:
         change(**picked_of(moved.picked, offered, scenario))
         st.rerun()
     if moved.ring is not None:
         change(clip=round(float(np.clip(moved.ring["factor"], 0.1, 1.0)), 2), dial="clip")
         st.rerun()
-    each_step, each_count = True, None
+    each_step = True
     if "curve" not in scenario.hide.split(","):
         worth = metric_of(scenario.model, scenario.setting().metric).worth
         fewer = data.every is not None or scenario.beside == "fitted_rows"
@@ -98,14 +97,16 @@ def page() -> None:
             st.caption(WIDER)
         with st.container(horizontal=True):
             steps.button()
-            parts.button(scenario)
+            each_number(scenario)
+        if scenario.beside == PARTS:
+            st.caption(RULE.format(scenario.declared.parts))
         each_step = steps.below_the_curve(scenario, data, store_of(data))
-        each_count = parts.below_the_curve(scenario, data, store_of(data))
     ends = intervals.result(scenario, data, store_of(data))
     if note := intervals.sentence(ends) or "".join(scene.live_text.get(NOTE, ())[:1]):
         st.caption(note)
     pins.panel(scenario, data, scene, pinned, beside)
-    buttons(scenario, data, study, scene)
+    exported = current_scene(scenes["epsilon_step"]) if scenario.dial == PARTS else scene
+    buttons(scenario, data, study, scene, exported)
     full_size(scenario)
     if scenario.declared.reads == "label":
         from app import classes  # slow to import
@@ -124,15 +125,6 @@ def page() -> None:
         store = store_of(data)
         look_again(lambda: steps.strip_of(scenario, data, store) is not None, every=0.3)
         return
-    if each_count is not None:
-        store, before = store_of(data), len(each_count.private) + len(each_count.refused)
-
-        def more() -> bool:
-            now = parts.by_parts(scenario, data, store)
-            return len(now.private) + len(now.refused) > before
-
-        look_again(more, every=0.3)
-        return
     if (waited := pins.coming(scenario)) is not None:
         look_again(lambda: pins.coming(scenario) != waited, every=0.3)
         return
@@ -141,7 +133,7 @@ def page() -> None:
     coming = next((dial for dial in slides if not done(scenario, data, store, dial)), None)
     if coming is not None:
         references, begun = study.references, monotonic()
-        late = left(swept(scenario, data, store, coming, references))
+        late = still_to_come(scenario, data, store, coming)
         if coming.key in hand:
             work_out(scenario, data, store, coming, references, hand[coming.key])
 
@@ -149,8 +141,9 @@ def page() -> None:
             if monotonic() - begun < AT_REST:
                 return False
             work_out(scenario, data, store, coming, references)
-            now = swept(scenario, data, store, coming, references)
-            return left(now) < late or done(scenario, data, store, coming)
+            return still_to_come(scenario, data, store, coming) < late or done(
+                scenario, data, store, coming
+            )
 
         look_again(there, every=0.3)
 
@@ -171,11 +164,6 @@ def budget_wanted(hand: dict[str, float], beside: tuple[Sliding, ...]) -> float 
     return hand.get("epsilon_step")
 
 
-def left(study: compute.Study | None) -> float:
-    """How many stops of a study are still to come; of none, more than any."""
-    return np.inf if study is None else len(compute.coming(study.grid))
-
-
 def wanted(scenario: Scenario, beside: tuple[Sliding, ...]) -> list[Sliding]:
     """The dials whose pictures are worked out, the one that was moved last first: of a slow model
     that one alone."""
@@ -190,23 +178,59 @@ def pictures(
     epsilon_study: compute.Study,
     beside: tuple[Sliding, ...],
     pinned: pins.Views,
-) -> dict[str, Scene]:
-    """The scenes that are there by the keys of their sliders, that of the dial moved last first."""
+) -> dict[str, Picture]:
+    """The pictures that are there by the keys of their sliders, that of the dial moved last
+    first."""
 
-    def drawn(scene: Scene, dial: str) -> Scene:
-        return pins.with_ghost(scene, scenario, data, pinned, dial)
+    def drawn(picture: Picture, dial: str) -> Picture:
+        return pins.with_ghost(picture, scenario, data, pinned, dial)
 
     scenes = {"epsilon_step": drawn(picture(scenario, data, epsilon_study), "epsilon")}
     for dial in wanted(scenario, beside):
-        if dial.budgets:
+        over: Picture | None = None
+        if dial.name == PARTS:
+            fitted = by_parts(scenario, data, store_of(data))
+            over = parts_picture(scenario, data, dial, fitted, epsilon_study)
+        elif dial.budgets:
             whole, _ = compute.with_extra_budget(epsilon_study, scenario, data, store_of(data))
-            study: compute.Study | None = by_noise(whole, dial)
-        else:
-            study = swept(scenario, data, store_of(data), dial, epsilon_study.references)
-        if study is not None:
-            swept_scene = {dial.key: drawn(swept_picture(scenario, data, dial, study), dial.name)}
+            over = swept_picture(scenario, data, dial, by_noise(whole, dial))
+        elif study := swept(scenario, data, store_of(data), dial, epsilon_study.references):
+            over = swept_picture(scenario, data, dial, study)
+        if over is not None:
+            swept_scene = {dial.key: drawn(over, dial.name)}
             scenes = swept_scene | scenes if dial.name == scenario.dial else scenes | swept_scene
     return scenes
+
+
+def dressed_in(
+    lists: tuple[Choice, ...], picture: Picture, scenario: Scenario, data: Data
+) -> Picture:
+    """The picture with lists in its head, without what a link hides."""
+    key = ("dressed", identity(picture), lists, scenario.hide)
+
+    def make() -> Picture:
+        return map_scenes(
+            picture, lambda scene: with_choices(visible("explore", scene, scenario.hide), lists)
+        )
+
+    drawn: Picture = store_of(data).scenes.get(key, make)
+    return with_step(drawn, picture.step)
+
+
+def each_number(scenario: Scenario) -> None:
+    """Pulls the number of parts up to the sliders, or puts it back; for a model with a choice."""
+    kind = scenario.declared
+    if kind.most == kind.least:
+        return
+    slides = scenario.beside == PARTS and scenario.dial == PARTS
+    st.button(
+        f"Put the slider of {kind.parts} away"
+        if slides
+        else f"What each number of {kind.parts} buys",
+        key="each_number",
+        on_click=lambda: change(third="" if slides else PARTS, dial="epsilon" if slides else PARTS),
+        help=HELP[PARTS].format(kind.parts),
+    )
 
 
 def played(scenario: Scenario, data: Data) -> None:
@@ -413,6 +437,8 @@ HELP = {
     "same.",
     "rows_per_person": "All rows of one person are protected together: the more rows, the more "
     "noise.",
+    PARTS: "The exact fit and private fits with every number of {}, at the same ε, δ and clipping, "
+    "on a third slider with its own curve.",
     "count_by": "The fit reads the data in several steps. A composition method adds up their "
     "privacy cost; a tighter one needs less noise for the same epsilon. ✗ marks those that do not "
     "cover this fit: pick one to read why.",
@@ -464,6 +490,9 @@ def slide_beside(scenario: Scenario, dial: Sliding) -> None:
 
 def words_of(scenario: Scenario, dial: str) -> tuple[str, tuple[str, str], str]:
     """A dial's label, what lies at its ends, and what it does."""
+    if dial == PARTS:
+        parts = scenario.declared.parts
+        return f"Number of {parts}", ("fewer", "more"), HELP[PARTS].format(parts)
     if dial in ENDS:
         return LABELS.get(dial) or TITLES[dial], ENDS[dial], HELP[dial]
     option = scenario.offered()[dial]
@@ -490,15 +519,19 @@ ENDS = {
 
 
 def buttons(
-    scenario: Scenario, data: Data, study: compute.Study | None, scene: Scene | None
+    scenario: Scenario,
+    data: Data,
+    study: compute.Study | None,
+    scene: Scene | None,
+    exported: Scene | None,
 ) -> None:
-    """What is promised, and what to try next."""
+    """What is promised, and what to try next. exported: the picture to take."""
     if scene is not None and "promise" not in scenario.hide.split(","):
         live_line("guarantee", "dp-guarantee", scene.live_text["guarantee"][scene.step])
     with st.container(horizontal=True):
         tries(scenario, data)
         more_settings(scenario, data)
-        take_fit(scenario, data, study, scene)
+        take_fit(scenario, data, study, exported)
 
 
 def tries(scenario: Scenario, data: Data) -> None:

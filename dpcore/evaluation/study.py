@@ -83,7 +83,7 @@ class Setting:
 
     def at(self, dial: str, value: float) -> Setting:
         """The same with another value of one dial: a field of this class, or an option's name."""
-        if dial in ("delta", "clip", "iterations", "rows_per_person"):
+        if dial in ("delta", "clip", "iterations", "rows_per_person", "components"):
             changed: dict[str, Any] = {dial: value}
             return replace(self, **changed)
         return replace(self, words=tuple({**dict(self.words), dial: value}.items()))
@@ -439,8 +439,9 @@ def sweep(
 ) -> Sweep:
     """Fit every stop of a dial (a field of the setting, or the name of an option) at one epsilon.
 
-    The option must leave the converged fit as it is. Of "fitted_rows" the table has as many as its
-    stop says. exact: the references of the setting.
+    The option must leave the converged fit as it is; of "components" there is one stop, that of the
+    references. Of "fitted_rows" the table has as many as its stop says. exact: the references of
+    the setting.
     held_out: rows that no fit sees, to judge fits on [those that are fitted]. A stop out of reach
     is left out with its reason; raises InputError where the setting itself is wrong.
     """
@@ -452,7 +453,7 @@ def sweep(
         if dial == "clip":
             scorer = _scorer(table, here, held_out)
             at_stop = replace(exact, **_clipping(table, here, exact.converged, scorer))
-        elif dial not in NOISE_ALONE:
+        elif dial not in (*NOISE_ALONE, "components"):
             at_stop = references(table, here, exact.converged, held_out)
         held.append(at_stop)
         reached = grids[-1].refusals[0] is None

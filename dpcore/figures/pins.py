@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from dpcore.figures.frames import frozen_panel
 from dpcore.figures.heatmap import Heat
-from dpcore.figures.layers import PER_STEP
 from dpcore.figures.ranked import Ranked
 from dpcore.figures.scene import (
     Cursor,
@@ -22,8 +22,6 @@ from dpcore.figures.scene import (
     Scene,
     Spots,
     layer_dict,
-    text_at,
-    texts_at,
 )
 from dpcore.figures.utility_curve import CURVE
 from dpcore.privacy.guarantee import show
@@ -39,12 +37,7 @@ def pinned_scene(scene: Scene) -> Scene:
         steps=(scene.steps[at],),
         step_labels=(scene.step_labels[at],),
         panels=tuple(
-            replace(
-                panel,
-                subtitle=text_at(panel.subtitle, at),
-                alt=text_at(panel.alt, at),
-                layers=tuple(_frozen(layer, at) for layer in panel.layers if _is_fit(layer)),
-            )
+            frozen_panel(replace(panel, layers=tuple(filter(_is_fit, panel.layers))), at)
             for panel in scene.panels
         ),
         symbol=scene.symbol,
@@ -85,22 +78,6 @@ def _is_fit(layer: Layer) -> bool:
     return isinstance(layer, Cursor | Heat | Ranked) or (
         isinstance(layer, Spots) and bool(layer.colours)
     )
-
-
-def _frozen(layer: Any, step: int) -> Layer:
-    """The layer at one step, its arrays with a leading axis of one."""
-    changes: dict[str, Any] = {}
-    for name, dimensions in PER_STEP[layer.kind].items():
-        array = getattr(layer, name)
-        if array is not None and np.ndim(array) > dimensions:
-            values = np.asarray(array)
-            changes[name] = values[[0 if len(values) == 1 else step]]
-    if isinstance(layer, Heat | Ranked):
-        changes["notes"] = texts_at(layer.notes, step)
-    if isinstance(layer, Curve):
-        changes["label"] = text_at(layer.label, step)
-    frozen: Layer = replace(layer, **changes)
-    return frozen
 
 
 def _same_axes(panel: Panel, other: Panel) -> bool:

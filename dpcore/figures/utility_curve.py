@@ -91,10 +91,15 @@ AXES = {
 
 
 def axis_of(model: str, dial: str) -> DialAxis:
-    """The axis of epsilon, delta, clipping, or of an option that the model's declaration lets
-    slide."""
+    """The axis of epsilon, delta, clipping, the number of parts, or of an option that the model's
+    declaration lets slide."""
     if dial in AXES:
         return AXES[dial]
+    if dial == "components":
+        parts = declaration(model).parts
+        name = f"number of {parts}"
+        whole = "{:.0f}".format
+        return DialAxis(name, f"What each {name} buys", f"a {name} of {{}}", name, whole, "linear")
     dial_of_option = declaration(model).dials()[dial].dial
     assert dial_of_option is not None  # the declaration gives no others
     assert dial_of_option.slide is not None  # a dial that cannot slide has no curve
@@ -140,6 +145,8 @@ def buys_panel(
         heights = (-heights[1], -heights[0])
     rival = f"{wording.simplest}, private" if judge.fits_rival else wording.simplest
     dial, ends = axis_of(grid.model, grid.dial), (min(grid.stops), max(grid.stops))
+    if len(grid.stops) == 1:
+        ends = (0.9 * ends[0], 1.1 * ends[1])
     middle = np.median(grid.utility, axis=1)
     high = references[0].converged_utility
     return Panel(

@@ -311,6 +311,40 @@ def test_delta_and_clipping_follow_the_hand_too(explore: Any, dial: str, title: 
     healthy(page)
 
 
+def test_the_number_of_groups_slides_and_both_panels_follow(explore: Any) -> None:
+    page = explore(f"?{SMALL}")
+    wait_until_complete(page)
+    page.get_by_role("button", name="What each number of groups buys").click()
+    page.wait_for_function("document.querySelector('.dpl').dataset.sliders.includes('components')")
+    wait_until_idle(page)
+    key, there = "components_step", "!document.querySelector('.dpl-late')"
+    _, y, left, width = grasp(page, key)
+    page.mouse.move(left + 0.65 * width, y, steps=20)
+    page.wait_for_function(there)  # it was asked for while a hand is on it
+    count = int(epsilon(page))
+    assert count > 5
+    assert len(paths(page, EXACT)) == len(paths(page, BOLD)) == count
+    page.mouse.up()
+    page.wait_for_function("count => location.search.includes(`components=${count}`)", arg=count)
+    wait_until_idle(page)
+    assert len(paths(page, EXACT)) == count
+    _, y, left, width = grasp(page, key)
+    for share in (0.5, 0.3, 0.05):  # whatever is there by now moves without the server
+        page.mouse.move(left + share * width, y, steps=10)
+        page.wait_for_function(there)
+        assert len(paths(page, EXACT)) == len(paths(page, BOLD)) == int(epsilon(page))
+    assert "1 group" in str(
+        page.locator('[data-panel="curve"] svg').first.get_attribute("aria-label")
+    )
+    before = page.evaluate("Number(document.querySelector('.dpl').dataset.updates)")
+    page.mouse.move(left + 0.5 * width, y, steps=30)
+    page.wait_for_timeout(60)
+    updates = page.evaluate("Number(document.querySelector('.dpl').dataset.updates)") - before
+    assert updates >= 5
+    page.mouse.up()
+    healthy(page)
+
+
 def test_work_in_the_background_does_not_take_the_thumb_from_the_hand(explore: Any) -> None:
     """New noise is worked out in parts; each part reruns the page while the slider is held."""
     page = explore()

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { gone, groupOf, isDark } from "../../app/live/live.js";
-import { positionOf, stepOf, typedAt } from "../../app/live/slider.js";
+import { positionOf, Slider, stepOf, typedAt } from "../../app/live/slider.js";
 
 const scene = { positions: [0, 1, 3], labels: ["0.1", "1", "1.07", "10"], thumb: 1, step: 2 };
 
@@ -28,6 +28,19 @@ test("Python's step holds until the thumb moves", () => {
   assert.equal(stepOf(scene, 0, 0), 2, "Python has just answered this position");
   assert.equal(stepOf(scene, 0, null), 0);
   assert.equal(stepOf(scene, 2, 0), 3, "a position is not a step");
+});
+
+test("a slider of frames has a scene of its own at each step", () => {
+  globalThis.MutationObserver = class { disconnect() {} };
+  globalThis.document = { querySelector: () => null };
+  globalThis.CSS = { escape: (text) => text };
+  const slider = new Slider(() => {}, () => {});
+  const frames = [0, 1, 2].map((step) => ({ ...scene, id: `frame ${step}`, step }));
+  slider.follow("st-key-n", { frames, step: 1 });
+  assert.equal(slider.scene.id, "frame 1");
+  assert.equal(slider.at(2).id, "frame 2");
+  slider.follow("st-key-n", scene);
+  assert.equal(slider.at(2), scene, "one scene has every step");
 });
 
 test("cards that a new scene lacks go, all others stay", () => {

@@ -16,9 +16,10 @@ HEAD = """# Options on Explore
 Every option of every model, as declared, and how Explore asks for it. *Slides*: the button next to
 its box in *More settings* makes it a slider beside ε and δ, and the curve is then drawn over it.
 *Box*, *list* and *switch* are in *More settings*. ε, δ and, where rows are clipped to a ball,
-clipping have sliders for every model; the noise multiplier, the number of rows n and the rows per
-person can have one too. n has one where rows are held out to judge fits: in tables of 500 rows or
-more whose number of rows is public. Where only some methods have an option, they are named.
+clipping have sliders for every model; the noise multiplier, the number of rows n, the rows per
+person and the number of groups, centres, factors, topics or units can have one too. n has one where
+rows are held out to judge fits: in tables of 500 rows or more whose number of rows is public. Where
+only some methods have an option, they are named.
 """
 
 

@@ -52,12 +52,12 @@ def dragged(page: Any, key: str, share: float) -> dict[str, float | str]:
     }
 
 
-def rates(names: list[str]) -> Iterator[dict[str, float | str]]:
-    """One row for each dial of each table as it opens."""
+def rates(names: list[str], third: str = "") -> Iterator[dict[str, float | str]]:
+    """One row for each dial of each table as it opens, or with another third one."""
     with browser() as chromium, serve() as url:
         for name in names:
             page = chromium.new_page(viewport=SIZE)
-            page.goto(f"{url}/?data={name}")
+            page.goto(f"{url}/?data={name}&third={third}")
             page.wait_for_function(OPEN, timeout=10 * PATIENCE)
             keys = page.evaluate("""[...document.querySelectorAll('[class*="_step"]')]
                 .flatMap((one) => [...one.classList])
@@ -84,10 +84,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.studio.rates", description=__doc__)
     every = [table.name for table in offered() if table.name != "million_places"]
     parser.add_argument("names", nargs="*", default=every, metavar="TABLE", help="[all but one]")
+    parser.add_argument("--third", default="", metavar="DIAL", help="as in a link [clip]")
     columns = ("updates", "stops", "picture", "page")
     print("| table | dial | " + " | ".join(columns) + " |")
     print("| --- | --- " + "| ---: " * len(columns) + "|")
-    for row in rates(parser.parse_args().names):
+    arguments = parser.parse_args()
+    for row in rates(arguments.names, arguments.third):
         cells = (row["table"], row["dial"], *(row.get(column, "") for column in columns))
         print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
