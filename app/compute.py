@@ -80,7 +80,8 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
     held_against = references_of(setting, data, store)
     grid_key = (key, setting.accountant)
     budgets, most = scenario.budgets(data.rows), draws_of(scenario)
-    whole = scenario.visits(data.rows) * len(budgets) * most <= AT_ONCE
+    work = visits_of(scenario, data)
+    whole = work * len(budgets) * most <= AT_ONCE
     if store.grids.peek((grid_key, most)) is None:
         stored_study = kept_study(data, setting, budgets, scenario.curves(), most)
         if stored_study is not None:
@@ -109,7 +110,7 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
         left = budgets if grid is None else coming(grid)
         if wanted_budget in left:
             return (wanted_budget,)
-        together = scenario.visits(data.rows) * len(budgets) <= AT_ONCE / 4
+        together = work * len(budgets) <= AT_ONCE / 4
         rounds = [budgets] if together else coarse_to_fine(budgets)
         some = next(filter(None, (tuple(e for e in part if e in left) for part in rounds)), ())
         return some if scenario.cost == 1.0 else some[:1]
@@ -154,7 +155,7 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
             more = range(draws, min(draws + at_a_time, most))
             done = done.with_draws(fits(budgets, more))
 
-    quick = scenario.visits(data.rows) <= IN_HAND
+    quick = work <= IN_HAND
     for budget in (scenario.epsilon,) if wanted is None else (scenario.epsilon, wanted):
         point = min(budgets, key=lambda epsilon: abs(np.log(epsilon / budget)))
         if now is not None and point not in coming(now):
@@ -166,6 +167,12 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
     assert now is not None  # the current point is there
     in_background(store, grid_key, background)
     return Study(now, held_against, drawn, False)
+
+
+def visits_of(scenario: Scenario, data: Data) -> float:
+    """Visits of a row in one fit, with what its matrices of columns against columns are worth."""
+    columns = 0 if data.documents else data.public.dim
+    return scenario.visits(data.rows) + 2.0 * columns**3
 
 
 def coming(grid: BudgetGrid) -> tuple[float, ...]:

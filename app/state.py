@@ -13,6 +13,7 @@ import streamlit as st
 
 from app import composing, links, scenario
 from app.composing import Composition
+from app.result_store import look_away
 from app.scenario import GENERATED, UPLOAD, Scenario, at_hand, from_query, sane
 from app.settings import uploads_allowed
 from dpcore.evaluation.composition import COUNTS
@@ -36,10 +37,14 @@ def composition() -> Composition:
 
 
 def arrived(name: str) -> bool:
-    """Whether this is the first run of a page since another one was shown; every page asks."""
+    """Whether this is the first run of a page since another one was shown; every page asks.
+
+    What the other one had worked out behind it gives way.
+    """
     elsewhere = st.session_state.get("page") != name
     st.session_state["page"] = name
     if elsewhere:
+        look_away()
         st.session_state["misread"] = addressed()[1]
     return bool(elsewhere)
 

@@ -16,7 +16,7 @@ import pytest
 from app import compute, result_store, tables
 from app.explore_scene import picture, scene_of
 from app.result_store import AT_MOST, LOOKED_AT, TOGETHER, Background, ResultStore
-from app.scenario import Scenario
+from app.scenario import Scenario, opening
 from dpcore.evaluation.study import BudgetGrid, budget_grid, curves, fitted
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.figures.scene import Mark, Panel
@@ -364,3 +364,17 @@ def test_further_draws_reach_the_picture() -> None:
     ]
     assert "faint: 1 other draws" in subtitles[0]
     assert f"faint: {compute.DRAWS - 1} other draws" in subtitles[1]
+
+
+def test_few_rows_of_many_columns_show_their_first_fit_before_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not the rows but matrices of 64 columns against each other take long there."""
+    scenario = opening("digits", "ppca")
+    data, behind = tables.data_of(scenario), list[Any]()
+    assert data is not None
+    monkeypatch.setattr(compute, "in_background", lambda *job: behind.append(job))
+    first = compute.study(scenario, data, ResultStore())
+    assert len(behind) == 1
+    assert not first.complete
+    assert np.isfinite(first.grid.noise).sum() == 1

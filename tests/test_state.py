@@ -155,3 +155,14 @@ def test_a_name_with_two_values_has_none_and_is_named(
     assert state.current().epsilon == state.Scenario().epsilon
     assert session["misread"] == ("epsilon", "delta")
     assert address == {}
+
+
+@pytest.mark.usefixtures("session")
+def test_what_the_last_page_had_worked_out_gives_way_on_arrival_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    away: list[str] = []
+    monkeypatch.setattr(state.st, "query_params", Address())
+    monkeypatch.setattr(state, "look_away", lambda: away.append("now"))
+    runs = [(page, state.arrived(page), len(away)) for page in ("learn", "learn", "attack")]
+    assert runs == [("learn", True, 1), ("learn", False, 1), ("attack", True, 2)]
