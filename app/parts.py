@@ -23,10 +23,12 @@ ByParts = dict[int, Study | str]  # of one stop, or why there is none
 
 
 def numbers(scenario: Scenario, data: Data) -> tuple[int, ...]:
-    """The stops of the dial: the numbers that the model and the rows allow and that are not too
+    """The stops of the dial: the numbers that the model and the table allow and that are not too
     slow."""
     kind, visits = scenario.declared, replace(scenario, components=1).visits(data.rows)
     most = min(kind.most, kind.compared, kind.most if data.rows is None else data.rows)
+    if kind.below_columns:
+        most = min(most, data.public.dim - 1)
     some = {count for count in COUNTS if kind.least <= count <= most}
     quick = {count for count in some if count * visits * _draws(scenario) <= VISITS}
     return tuple(sorted(quick | {scenario.components}))

@@ -155,7 +155,8 @@ class Model:
     reads: ``features``, ``label``, ``target``, ``outcome``, ``pixels``, ``answers`` (yes or no),
     ``counts`` or ``documents``. clip: help of the option of that name; empty: it has none.
     clips_rows: whether rows are clipped to a ball. least, most: how many parts the explorer offers;
-    compared: as many as a curve over their number goes to, fewer where fits are slow.
+    compared: as many as a curve over their number goes to, fewer where fits are slow;
+    below_columns: fewer than there are columns.
     adjacencies: what it can protect, the usual first. recommended: options of the recommended
     method. methods: the others, by the names that links use. plane: its picture is a plane of two
     columns. ghosts: its picture shows other draws of the noise. cost: of a visit of a row, in units
@@ -188,6 +189,7 @@ class Model:
     least: int = 1
     most: int = MOST_COMPONENTS
     compared: int = MOST_COMPONENTS
+    below_columns: bool = False
     adjacencies: tuple[str, ...] = ("replace_one", "add_remove")
     recommended: tuple[tuple[str, Any], ...] = ()
     methods: Mapping[str, Method] = field(default_factory=dict)

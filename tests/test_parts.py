@@ -144,6 +144,8 @@ def test_numbers_reach_what_the_model_allows_and_slow_models_stop_earlier() -> N
         assert scenario.components in counts
         most[name] = max(counts)
     assert most == {"three_groups": 50, "digits": 50, "households": 6, "lit_windows": 10}
+    factors = opening("wine", "fa")
+    assert max(parts.numbers(factors, table(factors))) == 10, "fewer than 13 columns"
     kmeans = sane(replace(Scenario(), model="kmeans"))
     assert min(parts.numbers(kmeans, table(kmeans))) == 2
 

@@ -387,7 +387,10 @@ def _models(scenario: Scenario, table: Data | None) -> list[tuple[str, int]]:
     """Every number of parts of the current model, then the other models as they would open, where
     the table has what they read."""
     kind = scenario.declared
-    listed = {*range(kind.least, min(kind.most, LISTED) + 1), scenario.components}
+    most = min(kind.most, LISTED)
+    if kind.below_columns and table is not None:
+        most = min(most, table.public.dim - 1)
+    listed = {*range(kind.least, most + 1), scenario.components}
     own = [(scenario.model, parts) for parts in sorted(listed)]
     others = [
         opening(scenario.data, model)

@@ -113,6 +113,7 @@ MODEL = Model(
         "of the noise",
     ),
     opening=Opening(components=1, iterations=20),
+    below_columns=True,
     methods={"dpem_factors": Method("DP-EM's factor analysis", "paper", ("linear",))},
     plane=False,
     ghosts=False,
