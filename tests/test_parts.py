@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
@@ -36,8 +37,9 @@ SMALL = replace(
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def work(store: ResultStore, key: Any, job: Callable[[], None]) -> None:
-        store.waiting[key] = Any  # type: ignore[assignment]
+        store.waiting[key] = Future()
         job()
+        del store.waiting[key]
 
     monkeypatch.setattr(parts, "in_background", work)
     monkeypatch.setattr(parts, "COUNTS", (1, 2, 4))
