@@ -74,11 +74,19 @@ OPENINGS = [(table, model) for table in bundled() for model in table.models]
 
 SMALL = ("three_groups", "two_clouds")  # one of each kind that is quick
 MINUTES = ("million_places-kmeans",)  # its study is not stored either
+ALIKE = (  # slow, and another table of the same model is met in the merge lane
+    "three_groups-kmeans",
+    "rare_people-kmeans",
+    "faces_like-fa",
+    "stewards_table-gmm",
+    "life_science_like-gmm",
+    "wine-gmm",
+)
 
 
 def _lane(table: str, model: str) -> list[pytest.MarkDecorator]:
     """The mark of the lane of an opening; some take minutes, as a belief network's do."""
-    if model == "sbn" or f"{table}-{model}" in MINUTES:
+    if model == "sbn" or f"{table}-{model}" in (*MINUTES, *ALIKE):
         return [pytest.mark.full]
     return [pytest.mark.merge] * (table not in SMALL or model == "kmeans")
 
