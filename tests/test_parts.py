@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app import parts
+from app import parts, pins
 from app.compute import Study, references_of
 from app.compute import study as study_of
 from app.explore_scene import parts_picture
@@ -103,6 +103,23 @@ def test_each_number_has_a_frame_and_one_that_is_missing_shows_the_nearest() -> 
         np.testing.assert_allclose(cursor.y, middles)
         assert f"a number of groups of {count} " in curve.alt[place]
         assert scene_figure(scene).data
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_pinned_view_stands_beside_every_number() -> None:
+    scenario = SMALL.with_pins([replace(SMALL, epsilon=0.3)])
+    data = table(scenario)
+    store = store_of(data)
+    parts.work_out(scenario, data, store)
+    fits, now = parts.by_parts(scenario, data, store), study_of(scenario, data, store)
+    frames = parts_picture(scenario, data, sliding(scenario, data, store)[1], fits, now)
+    assert frames is not None
+    beside = pins.with_ghost(frames, scenario, data, pins.views(scenario, ask=True), PARTS)
+    assert isinstance(beside, Frames)
+    assert beside.step == frames.step
+    for scene in beside.scenes:
+        assert scene.panels[1].pinned
+        assert scene.live_text["now third"] == ("1", "2", "4")
 
 
 def _held(scene: Any) -> int | None:
