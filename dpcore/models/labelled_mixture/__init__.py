@@ -126,6 +126,7 @@ MODEL = Model(
             "Shapes of the public columns",
             words=(("method", "public_features"),),
             adjacencies=("label",),
+            cost=200.0,
         ),
         "plain_gaussian": Method("Plain Gaussian noise", words=(("method", "gaussian"),)),
         "plain_laplace": Method(
@@ -136,6 +137,7 @@ MODEL = Model(
             "Noise shaped by the public columns",
             words=(("method", "mte"),),
             adjacencies=("label",),
+            cost=2000.0,
         ),
         "pooled": Method("One Gaussian for all classes", words=(("method", "pooled"),)),
         "least_trace": _printed("Noise shaped by the rows", "paper"),
