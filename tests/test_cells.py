@@ -21,7 +21,7 @@ import pytest
 import wording
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support import examples
+from support import every, examples
 
 from dpcore.datasets import delimited
 from dpcore.datasets.blocks import parted, parts_of
@@ -33,11 +33,14 @@ from dpcore.errors import InputError
 from dpcore.schema import Column, Schema
 from dpcore.schema.cells import (
     DECIMAL,
+    _numbers_or_none,
     are_numbers,
     categories_meant,
+    category_meant,
     number_meant,
     numbers_meant,
 )
+from dpcore.schema.forms import CellForm, FileFormat
 from dpcore.wall.data.clipping import bounded_rows
 from dpcore.wall.data.partitions import Partition
 from dpcore.wall.table import PrivateTable
@@ -45,6 +48,8 @@ from dpcore.wall.table import PrivateTable
 MOMENT = 1_700_000_000_000_000_000  # in nanoseconds: floats are 256 apart there
 TIMES = [MOMENT + step for step in (1, 129, 1_000, 3_333, 6_667)]
 SCHEMA = Schema.from_bounds({"t": (float(MOMENT), float(MOMENT + 8192)), "v": (0.0, 1.0)})
+
+GERMAN = CellForm(FileFormat(decimal=","))
 
 NUMERALS = st.from_regex(DECIMAL, fullmatch=True).map(lambda text: text.rstrip("\n"))
 WORDS = "|NA|N/A|NaN|nan|null|?|None| 1 |'1'| '1' |1,5|0x1|1_0|１|+true|-nan|TRUE|false|inf|x"
@@ -93,6 +98,20 @@ def test_the_type_of_a_column_changes_no_cell(cells: list[Any], kinds: list[Any]
     singly = bits([number_meant(cell) for cell in cells])  # type: ignore[misc]
     for kind in kinds:
         assert bits(numbers_meant("t", pd.Series(cells, dtype=kind))) == singly, kind
+
+
+@every("texts", [["a", "a\0b", "a\0c"], ["b\0", "b"], ["\ud800", "\ud801"], ["1", "1\0"]])
+def test_texts_that_are_one_as_c_strings_stay_apart(texts: list[str]) -> None:
+    """Some versions of pandas take them for one, whichever comes first."""
+    singly = [category_meant(text) for text in texts]
+    in_form = [number_meant(text, GERMAN) for text in texts]
+    for kind in ("object", "string[python]", "str"):
+        try:
+            column = pd.Series(texts, dtype=kind)
+        except UnicodeError:  # this type holds no half pairs of surrogates
+            continue
+        assert categories_meant(column).tolist() == singly, kind
+        assert (_numbers_or_none(column, GERMAN) is None) == (None in in_form)
 
 
 @pytest.mark.parametrize(

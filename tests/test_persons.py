@@ -126,6 +126,7 @@ def test_no_kind_of_row_is_preferred_in_all_persons() -> None:
         ([None, np.nan, "", " ", "NA", pd.NA, "nan"], 0),
         (["a", None, "a", None], 1),
         (["\ud800", "\ud801"], 2),  # halves of a pair of surrogates
+        (["a", "a\0b", "a\0c"], 3),  # as C strings they are one
     ],
 )
 def test_what_an_id_means_depends_on_its_cell_alone(ids: list[Any], persons: int) -> None:

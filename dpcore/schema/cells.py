@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -182,14 +183,41 @@ def _numbers_in_form(cells: pd.Series[Any], form: CellForm) -> NDArray[np.float6
     import pandas as pd
     import pyarrow as pa
 
-    codes, different = pd.factorize(cells)
-    standard = [form.standard(plain(text)) for text in different.tolist()]
+    if _is_arrows(cells):
+        codes, distinct = pd.factorize(cells)
+        different = distinct.tolist()
+    else:
+        there = cells.notna().to_numpy(dtype=bool)
+        codes = np.full(len(cells), -1)
+        codes[there], different = told_apart(cells.to_numpy(dtype=object)[there])
+    standard = [form.standard(plain(text)) for text in different]
     if None in standard:
         return None
     numbers = _numbers_of_texts(pa.array(standard, type=pa.large_string()))
     if numbers is None:
         return None
     return np.asarray(np.append(form.without_marks(numbers), np.nan)[codes])  # -1: a missing cell
+
+
+def _is_arrows(cells: pd.Series[Any]) -> bool:
+    """Whether a column's texts are Arrow's, which are compared as they are."""
+    import pandas as pd
+
+    return isinstance(cells.dtype, pd.StringDtype) and cells.dtype.storage == "pyarrow"
+
+
+def told_apart(texts: Iterable[str]) -> tuple[NDArray[np.int64], list[str]]:
+    """Where each text ``(n,)`` stands among those that differ, and these, in order of appearance.
+
+    Some versions of pandas compare C strings: they take "a" and what goes on behind a NUL for one
+    text, and all that have half a pair of surrogates.
+
+    >>> told_apart(["b", "a", "b"])[0].tolist()
+    [0, 1, 0]
+    """
+    places: dict[str, int] = {}
+    codes = (places.setdefault(text, len(places)) for text in texts)
+    return np.fromiter(codes, dtype=np.int64), list(places)
 
 
 def _stacked(numbers: list[float | None]) -> NDArray[np.float64] | None:
@@ -271,6 +299,8 @@ def categories_meant(cells: pd.Series) -> NDArray[np.object_]:
     import pandas as pd
     import pyarrow as pa
 
+    if isinstance(cells.dtype, pd.StringDtype) and not _is_arrows(cells):
+        cells = cells.astype(object)
     if cells.dtype != object:  # which may hold 1 and True side by side: each for itself
         with suppress(TypeError, pa.ArrowNotImplementedError):  # lists, for example
             codes, different = pd.factorize(cells, use_na_sentinel=False)
