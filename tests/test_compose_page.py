@@ -829,9 +829,10 @@ def test_a_kept_picture_is_what_is_worked_out_anew_rounded_to_the_safe_side(name
                 np.testing.assert_allclose(shown.misses, anew.misses, rtol=1.1e-3, atol=1e-12)
             case Loss(), Loss():
                 np.testing.assert_allclose(shown.losses, anew.losses, rtol=1e-9, atol=1e-9)
-                assert np.all(shown.deltas >= anew.deltas * (1.0 - 1e-9))
-                np.testing.assert_allclose(shown.deltas, anew.deltas, rtol=1.1e-3, atol=1e-30)
-                np.testing.assert_allclose(shown.density, anew.density, rtol=1.1e-3, atol=1e-30)
+                atol = 1e-20  # below it another version of the Fourier transform rounds otherwise
+                assert np.all(shown.deltas >= anew.deltas * (1.0 - 1e-9) - atol)
+                np.testing.assert_allclose(shown.deltas, anew.deltas, rtol=1.1e-3, atol=atol)
+                np.testing.assert_allclose(shown.density, anew.density, rtol=1.1e-3, atol=atol)
 
 
 def test_every_polygon_lies_below_what_the_mechanism_allows() -> None:
