@@ -19,6 +19,7 @@ from streamlit.testing.v1 import AppTest
 from support import ROOT, every
 
 from app import compute, result_store, steps
+from app.components import MISREAD
 from app.explore_scene import picture
 from app.explorer import PAGES
 from app.exports import command, notebook, script
@@ -506,7 +507,11 @@ def test_a_table_to_generate_that_makes_no_sense_is_the_default_one() -> None:
 def test_columns_beyond_the_table_are_brought_back(column: str) -> None:
     page = healthy(opened(data="iris", x=column, y="1"))
     assert not page.error
-    healthy(page.run())
+    for _ in range(2):
+        assert page.session_state["misread"] == ("x",)
+        assert (page.session_state["scenario"].x, page.session_state["scenario"].y) == (0, 1)
+        assert MISREAD.format(names="x") in [line.value for line in page.warning]
+        healthy(page.run())
 
 
 # ---------------------------------------------------------------- what the controls do

@@ -23,7 +23,7 @@ from app.scenario import GENERATED, LISTED, PARTS, UPLOAD, Scenario, at_hand, op
 from app.settings import uploads_allowed
 from app.settings_panel import more_settings
 from app.spoilers import visible
-from app.state import change, current, heard, step_of
+from app.state import change, current, heard, note_misread, step_of
 from app.sweeps import TITLES, Sliding, by_noise, done, sliding, still_to_come, swept, work_out
 from app.tables import data_of, judged_on, provenance, store_of
 from app.widgets import Apply, box, field, pick, slide
@@ -52,6 +52,7 @@ def page() -> None:
     """Top to bottom: what it is, what to choose, what to drag, what to see, what is promised."""
     scenario = current()
     data = data_of(scenario)
+    scenario = on_its_columns(scenario, data)
     brand("unread" if data is None else provenance(data))
     st.html(head(scenario, data))
     choices(scenario, data)
@@ -146,6 +147,18 @@ def page() -> None:
             )
 
         look_again(there, every=0.3)
+
+
+def on_its_columns(scenario: Scenario, data: Data | None) -> Scenario:
+    """The scenario on columns that the table has; which of a link it has not, the page says."""
+    columns = 2 if data is None else max(2, data.public.dim)
+    beyond = [name for name in "xy" if getattr(scenario, name) >= columns]
+    if data is None or not beyond:
+        return scenario
+    change(x=0, y=1)
+    if scenario.pool == 1:  # else they were there until pixels were averaged
+        note_misread(beyond)
+    return current()
 
 
 def wanted_by_a_hand() -> None:
