@@ -130,12 +130,12 @@ def figure_4(run: Run) -> str:
     for t in np.linspace(0.0, 12.0, 49):
         run.row(MEAN, t, float(curvature_at(np.array(t))))
     rng, terms = np.random.default_rng(2020), np.arange(1, TERMS + 1) - 0.5
-    for t in (0.0, 2.0, 4.0, 8.0, 12.0):
-        weights = 0.5 / (np.pi**2 * (terms**2 + (t / (2.0 * np.pi)) ** 2))
+    for tilt in (0.0, 2.0, 4.0, 8.0, 12.0):
+        weights = 0.5 / (np.pi**2 * (terms**2 + (tilt / (2.0 * np.pi)) ** 2))
         drawn = rng.exponential(size=(run.ask.drawn(4000), TERMS)) @ weights
         mean, error = drawn.mean(), drawn.std() / np.sqrt(len(drawn))
         beyond = 0.5 / np.pi**2 / TERMS  # the mean of the terms left out, at most
-        run.row(SIMULATED, t, mean, low=mean - 3.0 * error, high=mean + 3.0 * error + beyond)
+        run.row(SIMULATED, tilt, mean, low=mean - 3.0 * error, high=mean + 3.0 * error + beyond)
     return (
         "The mean falls from 1/4 at t = 0: whatever a row holds, its weight in the statistics of "
         "logistic regression and of belief networks is at most 1/4, which their sensitivities use."

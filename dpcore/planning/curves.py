@@ -134,12 +134,10 @@ def utility_curve(
     slow = declaration(model).cost > 1.0
     sampled = min(rows, LEAST_ROWS if slow else MOST_ROWS)
     shares = [_kept_in(model, schema, sampled, adjacency, options, world) for world in worlds]
-    low, high = (
-        pick([np.quantile(share, at, axis=1) for share in shares], axis=0)
-        for pick, at in ((np.min, 0.1), (np.max, 0.9))
-    )
-    median = np.median(shares[worlds.index(MIDDLING)], axis=1)
-    low, median, high = (_rising(line) for line in (low, median, high))
+    least = np.min([np.quantile(share, 0.1, axis=1) for share in shares], axis=0)
+    most = np.max([np.quantile(share, 0.9, axis=1) for share in shares], axis=0)
+    middle = np.median(shares[worlds.index(MIDDLING)], axis=1)
+    low, median, high = (_rising(np.asarray(line)) for line in (least, middle, most))
     rho = np.asarray(tight_rho(np.array(STOPS), STOPS_DELTA)) * (sampled / rows) ** 2
     start = np.zeros(1)
     return UtilityCurve(*(np.concatenate([start, line]) for line in (rho, low, median, high)))
