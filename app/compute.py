@@ -42,7 +42,7 @@ AT_ONCE = 40e6  # row visits (rows x runs x iterations x components) worked out 
 GAMES = 2000  # of the attacker, at most
 LEAST_GAMES = 200
 IN_HAND = 3e6  # row visits of a fit that is made while a hand waits for it
-COMING = "This budget is still being computed."
+COMING = "This fit is still being computed."
 COMPARING = "comparing…"
 
 

@@ -25,7 +25,7 @@ from dpcore.evaluation.study import BudgetGrid, References
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
 from dpcore.evaluation.yardstick import metric_of, yardstick
 from dpcore.figures.budget import Words, budget_scene, pair_of_panels
-from dpcore.figures.frames import Frames
+from dpcore.figures.frames import Frames, greyed
 from dpcore.figures.model_plot import Drawing, Subject, portrait
 from dpcore.figures.parts import parts_frames
 from dpcore.figures.scene import Choice, Panel, Points, Scene, text_at
@@ -95,15 +95,19 @@ def parts_picture(
         usual = opening(scenario.data, scenario.model).components
         around = min(studies, key=lambda stop: abs(stop - usual))  # it soon stays the same
         held = (studies[around].references.converged, window(scenario, data)[1])
+        late = {stop: str(all_fits.get(stop, compute.COMING)) for stop in stops}
         stills = {
-            stop: scene_of(replace(scenario, components=stop), data, study, 1, held)
-            for stop, study in studies.items()
+            stop: scene_of(
+                replace(scenario, components=stop),
+                data,
+                studies.get(stop) or parts.without_fit(studies[around], stop, late[stop]),
+                1,
+                held,
+            )
+            for stop in stops
         }
-        grids = {stop: (study.grid, study.references) for stop, study in studies.items()}
-        late = f"The fits with {{}} {scenario.declared.parts} are still being computed.".format
-        return parts_frames(
-            stills, grids, stops, {stop: str(all_fits.get(stop, late(stop))) for stop in stops}
-        )
+        fitted_grids = {n: (study.grid, study.references) for n, study in studies.items()}
+        return parts_frames(stills, fitted_grids)
 
     drawn: Frames = store.scenes.get((PARTS, data.key, view, stops, draws), make)
     return replace(drawn, step=dial.place)
@@ -216,7 +220,7 @@ def with_nearest(scene: Scene, grid: BudgetGrid, moving: Collection[str] = ("pri
     def held(panel: Panel) -> Panel:
         texts = [
             (
-                f"greyed: the fit at {scene.symbol} = {scene.step_labels[at]}, the nearest so far",
+                greyed(scene.symbol, scene.step_labels[at]),
                 f"{text_at(panel.alt, i)} Shown instead, greyed: {text_at(panel.alt, at)}",
             )
             if at != i

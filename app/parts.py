@@ -53,6 +53,13 @@ def current_study(scenario: Scenario, data: Data, store: ResultStore, now: Study
     return Study(grid, now.references, Curves({}, {}, single), complete=True, whole=whole)
 
 
+def without_fit(other: Study, count: int, why: str) -> Study:
+    """The study of a number that has no fit, and why; its exact fit is that of another number."""
+    grid = other.grid.among((*other.grid.stops, float(count)), why).taken([1])
+    curves = Curves({}, {}, np.array([-np.inf]))
+    return Study(grid, other.references, curves, complete=True, whole=other.whole)
+
+
 def complete(scenario: Scenario, data: Data, store: ResultStore) -> bool:
     """Whether every number is known."""
     return set(numbers(scenario, data)) <= set(by_parts(scenario, data, store))

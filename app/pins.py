@@ -60,7 +60,7 @@ DESCRIBED: dict[str, tuple[str, Callable[[Scenario], str]]] = {
         lambda pinned: f"{pinned.fitted_rows:,}" if pinned.fitted_rows else "all",
     ),
     "noise": ("Noise seed", lambda pinned: f"{pinned.noise}"),
-    "without": ("Rows", lambda pinned: "one removed or map_scenes" if pinned.without else "all"),
+    "without": ("Rows", lambda pinned: "one removed or changed" if pinned.without else "all"),
 }
 
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from app import parts, pins
-from app.compute import Study, references_of
+from app.components import guarantee_line
+from app.compute import COMING, Study, references_of
 from app.compute import study as study_of
 from app.explore_scene import parts_picture
 from app.result_store import Data, ResultStore
@@ -19,7 +20,7 @@ from app.scenario import GENERATED, PARTS, Scenario, from_query, opening, sane
 from app.sweeps import done, sliding, still_to_come
 from app.tables import data_of, store_of
 from dpcore.evaluation.study import budget_grid
-from dpcore.figures.frames import Frames
+from dpcore.figures.frames import Frames, greyed
 from dpcore.figures.plotly import scene_figure
 from dpcore.figures.scene import Cursor, Curve, Ellipses
 
@@ -80,8 +81,15 @@ def test_each_number_has_a_frame_and_one_that_is_missing_shows_the_nearest() -> 
     first = parts_picture(SMALL, data, dial, {}, now)
     assert isinstance(first, Frames)
     assert [_held(scene) for scene in first.scenes] == [1, None, 1], "the current one is there"
-    assert "nearest number so far" in first.scenes[2].panels[1].subtitle
-    assert first.scenes[2].live_text["sentence"][2].endswith("still being computed.")
+    late = first.scenes[2]
+    assert [panel.subtitle for panel in late.panels[:2]] == [
+        f"{greyed('number of groups', '2')} · sees everyone",
+        greyed("number of groups", "2"),
+    ]
+    assert late.live_text["sentence"][2] == COMING
+    assert late.live_text["guarantee"][2] == guarantee_line(None, COMING), "nothing is promised"
+    assert late.live_text["lost noise"][2] == "–"
+    assert COMING in late.panels[1].alt
     assert still_to_come(SMALL, data, store, dial) == 3
     parts.work_out(SMALL, data, store)
     found = parts.by_parts(SMALL, data, store)
@@ -101,7 +109,7 @@ def test_each_number_has_a_frame_and_one_that_is_missing_shows_the_nearest() -> 
         np.testing.assert_allclose(lines["private fit"].y, middles)
         (cursor,) = (one for one in curve.layers if isinstance(one, Cursor))
         np.testing.assert_allclose(cursor.y, middles)
-        assert f"a number of groups of {count} " in curve.alt[place]
+        assert f"At number of groups {count} " in curve.alt[place]
         assert scene_figure(scene).data
 
 

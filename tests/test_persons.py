@@ -137,6 +137,16 @@ def test_what_an_id_means_depends_on_its_cell_alone(ids: list[Any], persons: int
     assert counting(mixed, 1)[0] >= counting(frame, 1)[0]
 
 
+@every("ids", [["a\0b", "a"], ["\ud800", "\ud801"]])
+def test_a_person_whose_id_starts_alike_brings_no_other_row_in(ids: list[str]) -> None:
+    """With pandas 3.0 both were one person, and which of their rows counted hung on the first."""
+    for seed in range(10):
+        frame = table(ids)
+        frame["x"] = np.random.default_rng(seed).uniform(0.0, 10.0, 2)
+        both, alone = counting(frame, 1)[0], counting(frame.iloc[1:].reset_index(drop=True), 1)[0]
+        assert alone <= both
+
+
 def test_numbers_are_one_id_in_whatever_type_of_column_they_lie() -> None:
     frame = table([3, 1, 2, 3, 1])
     for kind in ("int64", "float64", "Int64", "str", "category", object):

@@ -106,6 +106,11 @@ def test_the_curve_keeps_the_pinned_point_and_a_curve_of_its_own_where_there_is_
         assert all(label in text for text in curve.alt)
 
 
+def test_what_a_pinned_view_left_out_is_said() -> None:
+    title, text = pins.DESCRIBED["without"]
+    assert (title, text(replace(SMALL, without=True))) == ("Rows", "one removed or changed")
+
+
 def test_without_one_person_the_exact_fit_has_a_ghost_too() -> None:
     found = panels(shown(SMALL.with_pins([replace(SMALL, without=True)])))
     assert only(found["exact"].pinned, Ellipses).style == "outline"

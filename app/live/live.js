@@ -9,7 +9,7 @@ import { boldParts, make, penOf } from "./dom.js";
 import { rgb } from "./format.js";
 import { Slider, stepOf } from "./slider.js";
 
-/** @import { Delivery, Moving, Panel, Scene, View } from "./types.js" */
+/** @import { Delivery, SliderScenes, Panel, Scene, View } from "./types.js" */
 
 const FRAME = 260; // ms that a step of a film stands
 const RESTS = 60; // ms at one step after which its fit is asked for
@@ -110,7 +110,7 @@ export class Live {
     this.show(held ?? first, !held);
   }
 
-  /** One slider for each picture. @param {Moving[]} pictures */
+  /** One slider for each picture. @param {SliderScenes[]} pictures */
   follow(pictures) {
     for (const name of gone(this.sliders.keys(), pictures.map(({ slider }) => ({ id: slider })))) {
       this.sliders.get(name)?.release();

@@ -133,7 +133,7 @@ export interface Frames {
 }
 
 /** What is drawn, and the CSS class of the slider that it follows. */
-export interface Moving {
+export interface SliderScenes {
   scene: Scene | Frames;
   slider: string;
 }
@@ -147,7 +147,7 @@ export interface Picture {
 /** What Streamlit hands to a component; the first picture is the one that Python shows. */
 export interface Delivery {
   parentElement: HTMLElement;
-  data: { pictures: Moving[]; path?: Screen[] };
+  data: { pictures: SliderScenes[]; path?: Screen[] };
   setTriggerValue: (name: string, value: unknown) => void;
 }
 

@@ -237,9 +237,7 @@ def each_number(scenario: Scenario) -> None:
         return
     slides = scenario.beside == PARTS and scenario.dial == PARTS
     st.button(
-        f"Put the slider of {kind.parts} away"
-        if slides
-        else f"What each number of {kind.parts} buys",
+        f"Hide the slider for {kind.parts}" if slides else f"What each number of {kind.parts} buys",
         key="each_number",
         on_click=lambda: change(third="" if slides else PARTS, dial="epsilon" if slides else PARTS),
         help=HELP[PARTS].format(kind.parts),
@@ -453,8 +451,8 @@ HELP = {
     "same.",
     "rows_per_person": "All rows of one person are protected together: the more rows, the more "
     "noise.",
-    PARTS: "The exact fit and private fits with every number of {}, at the same ε, δ and clipping, "
-    "on a third slider with its own curve.",
+    PARTS: "Fits with every number of {}, exact and private, at the same ε, δ and clipping; the "
+    "curve shows what each number buys.",
     "count_by": "The fit reads the data in several steps. A composition method adds up their "
     "privacy cost; a tighter one needs less noise for the same epsilon. ✗ marks those that do not "
     "cover this fit: pick one to read why.",

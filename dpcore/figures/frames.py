@@ -49,6 +49,11 @@ def map_scenes(picture: Picture, change: Callable[[Scene], Scene]) -> Picture:
     return change(picture)
 
 
+def greyed(symbol: str, label: str) -> str:
+    """The subtitle of a panel that shows another step's fit until its own is there."""
+    return f"greyed: the fit at {symbol} = {label}, the nearest so far"
+
+
 def identity(picture: Picture) -> Any:
     """Tells pictures apart, whatever their current step."""
     return picture.scenes if isinstance(picture, Frames) else picture.as_dict()["id"]

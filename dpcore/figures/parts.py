@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.evaluation.study import BudgetGrid, References
 from dpcore.evaluation.yardstick import metric_of
-from dpcore.figures.frames import Frames, frozen_panel
+from dpcore.figures.frames import Frames, frozen_panel, greyed
 from dpcore.figures.scene import Axis, Cursor, Curve, Panel, Scene
 from dpcore.figures.utility_curve import CURVE
 
@@ -18,72 +18,57 @@ ROUND = (1, 2, 3, 5, 10, 20, 30, 50)  # those that have
 
 
 def parts_frames(
-    stills: Mapping[int, Scene],
-    fitted: Mapping[int, tuple[BudgetGrid, References]],
-    stops: tuple[int, ...],
-    missing: Mapping[int, str],
+    stills: Mapping[int, Scene], fitted: Mapping[int, tuple[BudgetGrid, References]]
 ) -> Frames:
-    """A frame for each number of parts; where one is missing, the nearest that is there stands in
-    its place, greyed.
+    """A frame for each number of parts; where its fit is missing, the nearest that is there stands
+    in its place, greyed.
 
-    stills: a scene of one step for each number that was fitted. fitted: what is drawn there, a grid
-    of one stop. stops: all numbers of the slider. missing: why the others have no fit.
+    stills: a scene of one step for each number of the slider, in order, of those too that have no
+    fit. fitted: what the others draw, a grid of one stop.
     """
-    nearest = {
-        stop: min(stills, key=lambda there: (abs(np.log(there / stop)), there)) for stop in stops
-    }
-    curve = _curve(stills, fitted, stops, nearest)
+    stops = tuple(stills)
+    nearest = [min(fitted, key=lambda count: (abs(np.log(count / stop)), count)) for stop in stops]
+    curve = _curve(stills, fitted)
     texts = {name for still in stills.values() for name in still.live_text}
+    live_text = {
+        name: tuple(still.live_text.get(name, ("",))[0] for still in stills.values())
+        for name in texts
+    }
 
-    def text_for(name: str, stop: int) -> str:
-        return stills[nearest[stop]].live_text.get(name, ("",))[0]
-
-    live_text = {name: tuple(text_for(name, stop) for stop in stops) for name in texts}
-    live_text["sentence"] = tuple(
-        text if stop in stills else missing[stop]
-        for stop, text in zip(stops, live_text["sentence"], strict=True)
-    )
+    def panel_of(place: int, own: Panel, shown: Panel) -> Panel:
+        own, at = frozen_panel(own, 0), stops.index(nearest[place])
+        if at == place:
+            return own
+        layers, late = frozen_panel(shown, 0), greyed(stills[stops[place]].symbol, str(stops[at]))
+        return replace(
+            layers,
+            subtitle=f"{late} · {own.subtitle}" if own.id == "exact" else late,
+            alt=f"{own.alt} Shown instead, greyed: {layers.alt}",
+            nearest=tuple(at if step == place else step for step in range(len(stops))),
+        )
 
     def frame(place: int) -> Scene:
-        stop = stops[place]
-        panels = tuple(
-            _held(frozen_panel(panel, 0), stops, place, nearest[stop])
-            for panel in stills[nearest[stop]].panels
-            if panel.id != CURVE
-        )
-        return Scene(
+        own, shown = stills[stops[place]], stills[nearest[place]]
+        panels = zip(own.panels, shown.panels, strict=True)
+        return replace(
+            own,
             steps=stops,
             step_labels=tuple(map(str, stops)),
-            panels=(*panels, curve),
+            panels=(*(panel_of(place, *pair) for pair in panels if pair[0].id != CURVE), curve),
             live_text=live_text,
             step=place,
-            symbol=next(iter(stills.values())).symbol,
+            positions=None,
         )
 
     return Frames(tuple(map(frame, range(len(stops)))))
 
 
-def _held(panel: Panel, stops: tuple[int, ...], place: int, shown: int) -> Panel:
-    """A panel that stands in for one that is missing says so."""
-    if stops[place] == shown:
-        return panel
-    steps = range(len(stops))
-    return replace(
-        panel,
-        subtitle=f"greyed: {shown}, the nearest number so far",
-        alt=f"Still to come. Shown instead, greyed: {panel.alt}",
-        nearest=tuple(stops.index(shown) if step == place else step for step in steps),
-    )
-
-
 def _curve(
-    stills: Mapping[int, Scene],
-    fitted: Mapping[int, tuple[BudgetGrid, References]],
-    stops: tuple[int, ...],
-    nearest: Mapping[int, int],
+    stills: Mapping[int, Scene], fitted: Mapping[int, tuple[BudgetGrid, References]]
 ) -> Panel:
     """Median utility of private fits over their draws, with a band that holds 8 of 10, and that of
     the exact fit, against the number of parts."""
+    stops = tuple(stills)
     grid, _ = next(iter(fitted.values()))
     sign = -1.0 if metric_of(grid.model, grid.metric).falls else 1.0  # a study turns what falls
     counts = np.array(sorted(fitted), dtype=float)
@@ -91,26 +76,21 @@ def _curve(
     low, middle, high = np.transpose(bands)
     best = sign * np.array([fitted[int(count)][1].converged_utility for count in counts])
     held = np.concatenate([middle, best])
-    held = held[np.isfinite(held)]
     room = 0.1 * (float(np.ptp(held)) or 1.0)
-    curves = {stop: _curve_of(stills[nearest[stop]]) for stop in stops}
-    places = {int(count): float(value) for count, value in zip(counts, middle, strict=True)}
-    usual = curves[stops[0]]
+    curves = [_curve_of(still) for still in stills.values()]
+    now = np.array([middle[list(counts).index(n)] if n in fitted else np.nan for n in stops])
     return replace(
-        usual,
-        subtitle=tuple(str(curves[stop].subtitle) if stop in stills else "" for stop in stops),
-        alt=tuple(str(curves[stop].alt) for stop in stops),
-        x=_axis(usual.x.label, stops),
-        y=Axis(usual.y.label, (held.min() - room, held.max() + room)),
+        curves[0],
+        subtitle=tuple(str(curve.subtitle) for curve in curves),
+        alt=tuple(str(curve.alt) for curve in curves),
+        x=_axis(curves[0].x.label, stops),
+        y=Axis(curves[0].y.label, (held.min() - room, held.max() + room)),
         layers=(
             Curve(counts, best, colour=5, dash=2, label="exact fit", name="exact fit"),
             Curve(
                 counts, middle, lo=low, hi=high, label="private fit", name="private fit", bold=True
             ),
-            Cursor(
-                np.array(stops, dtype=float),
-                np.array([places.get(stop, np.nan) for stop in stops]),
-            ),
+            Cursor(np.array(stops, dtype=float), now),
         ),
     )
 

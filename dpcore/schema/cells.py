@@ -189,7 +189,7 @@ def _numbers_in_form(cells: pd.Series[Any], form: CellForm) -> NDArray[np.float6
     else:
         there = cells.notna().to_numpy(dtype=bool)
         codes = np.full(len(cells), -1)
-        codes[there], different = told_apart(cells.to_numpy(dtype=object)[there])
+        codes[there], different = factorized_texts(cells.to_numpy(dtype=object)[there])
     standard = [form.standard(plain(text)) for text in different]
     if None in standard:
         return None
@@ -206,13 +206,14 @@ def _is_arrows(cells: pd.Series[Any]) -> bool:
     return isinstance(cells.dtype, pd.StringDtype) and cells.dtype.storage == "pyarrow"
 
 
-def told_apart(texts: Iterable[str]) -> tuple[NDArray[np.int64], list[str]]:
-    """Where each text ``(n,)`` stands among those that differ, and these, in order of appearance.
+def factorized_texts(texts: Iterable[str]) -> tuple[NDArray[np.int64], list[str]]:
+    """The code of each text ``(n,)``, and the distinct texts in order of appearance, as
+    :func:`pandas.factorize` returns them.
 
-    Some versions of pandas compare C strings: they take "a" and what goes on behind a NUL for one
-    text, and all that have half a pair of surrogates.
+    Some versions of pandas compare C strings: to them "a" and "a\\0b" are one text, and so are all
+    texts that contain half of a surrogate pair.
 
-    >>> told_apart(["b", "a", "b"])[0].tolist()
+    >>> factorized_texts(["b", "a", "b"])[0].tolist()
     [0, 1, 0]
     """
     places: dict[str, int] = {}

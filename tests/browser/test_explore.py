@@ -334,7 +334,7 @@ def test_the_number_of_groups_slides_and_both_panels_follow(explore: Any) -> Non
         page.wait_for_function(there)
         assert len(paths(page, EXACT)) == len(paths(page, BOLD)) == int(epsilon(page))
     curve = page.locator('[data-panel="curve"] svg').first
-    assert "At a number of groups of 1 " in str(curve.get_attribute("aria-label"))
+    assert "At number of groups 1 " in str(curve.get_attribute("aria-label"))
     before = page.evaluate("Number(document.querySelector('.dpl').dataset.updates)")
     page.mouse.move(left + 0.5 * width, y, steps=30)
     page.wait_for_timeout(60)

@@ -45,7 +45,7 @@ from numpy.typing import NDArray
 
 from dpcore.errors import InputError
 from dpcore.schema import Column, Schema, categories_meant, numbers_of
-from dpcore.schema.cells import demand_column, told_apart
+from dpcore.schema.cells import demand_column, factorized_texts
 from dpcore.schema.forms import MISSING_TOKENS
 from dpcore.wall.data.clipping import demand_bounds
 from dpcore.wall.data.partitions import PartedTable, Partition
@@ -139,7 +139,7 @@ def _counting(ids: Numbers, rows: Numbers, most: int) -> tuple[RowMask, int]:
 def _marks(frame: pd.DataFrame, schema: Schema, name: str) -> tuple[Numbers, Numbers]:
     """Of each row a number of its id ``(n, 2)``, zeros for none, and one of id and row ``(n,)``."""
     demand_column(frame, name)
-    codes, meant = told_apart(categories_meant(frame[name]))
+    codes, meant = factorized_texts(categories_meant(frame[name]))
     ids = np.array([_number(meaning) for meaning in meant], dtype=np.uint64).reshape(-1, 2)[codes]
     cells = numbers_of(frame, schema) + 0.0  # -0 is 0
     cells[np.isnan(cells)] = np.nan  # in one way
