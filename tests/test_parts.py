@@ -83,8 +83,8 @@ def test_each_number_has_a_frame_and_one_that_is_missing_shows_the_nearest() -> 
     assert [_held(scene) for scene in first.scenes] == [1, None, 1], "the current one is there"
     late = first.scenes[2]
     assert [panel.subtitle for panel in late.panels[:2]] == [
-        f"{greyed('number of groups', '2')} · sees everyone",
-        greyed("number of groups", "2"),
+        f"sees everyone · {greyed('groups', '2')}",
+        greyed("groups", "2"),
     ]
     assert late.live_text["sentence"][2] == COMING
     assert late.live_text["guarantee"][2] == guarantee_line(None, COMING), "nothing is promised"

@@ -42,7 +42,7 @@ def parts_frames(
         layers, late = frozen_panel(shown, 0), greyed(stills[stops[place]].symbol, str(stops[at]))
         return replace(
             layers,
-            subtitle=f"{late} · {own.subtitle}" if own.id == "exact" else late,
+            subtitle=f"{own.subtitle} · {late}" if own.id == "exact" else late,
             alt=f"{own.alt} Shown instead, greyed: {layers.alt}",
             nearest=tuple(at if step == place else step for step in range(len(stops))),
         )

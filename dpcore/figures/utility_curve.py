@@ -99,7 +99,7 @@ def axis_of(model: str, dial: str) -> DialAxis:
         parts = declaration(model).parts
         name = f"number of {parts}"
         whole = "{:.0f}".format
-        return DialAxis(name, f"What each {name} buys", f"{name} {{}}", name, whole, "linear")
+        return DialAxis(parts, f"What each {name} buys", f"{name} {{}}", name, whole, "linear")
     dial_of_option = declaration(model).dials()[dial].dial
     assert dial_of_option is not None  # the declaration gives no others
     assert dial_of_option.slide is not None  # a dial that cannot slide has no curve
