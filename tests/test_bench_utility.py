@@ -65,6 +65,15 @@ def test_halves_are_fixed_by_names_and_both_are_large() -> None:
     assert {"iris", "lifesci"} <= {table.name for table in halves["report"]}
 
 
+def test_two_models_of_one_release_of_moments_are_measured_on_the_same_tables() -> None:
+    models = [dict(table.models) for table in TABLES]
+    assert [("ppca" in each) for each in models] == [("fa" in each) for each in models]
+    small = Table("one factor", Simulated(400, 5, 1, 0.0, correlation=0.8), (("ppca", 1),))
+    (row,) = utility.run(draws=1, epsilons=(1e7,), tables=(small,))
+    assert row["share"] == pytest.approx(1.0, abs=0.02)
+    assert row["simplest"] == pytest.approx(0.0, abs=0.02)
+
+
 def test_simulated_tables_are_what_their_numbers_state() -> None:
     rows = Simulated(4000, 3, 2, 9.0, imbalance=3.0, correlation=0.5).rows_and_groups()[0]
     repeated = Simulated(4000, 3, 2, 9.0, imbalance=3.0, correlation=0.5).rows_and_groups()
