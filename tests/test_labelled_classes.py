@@ -195,7 +195,7 @@ def test_class_by_class_a_budget_still_to_come_is_held_by_the_nearest_fit() -> N
     assert not any("nan" in text for text in panels["divergence"].alt)
     held = {panel.id: panel for panel in with_nearest(scene, part, ["marginal_0"]).panels}
     assert held["marginal_0"].nearest == (2,) * 6
-    assert held["marginal_0"].subtitle[0].startswith("greyed: the fit at ε = ")
+    assert held["marginal_0"].subtitle[0].startswith("nearest so far: ε = ")
     assert held["divergence"].nearest == ()
 
 

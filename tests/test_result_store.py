@@ -19,6 +19,7 @@ from app.result_store import AT_MOST, LOOKED_AT, TOGETHER, Background, ResultSto
 from app.scenario import Scenario, opening
 from dpcore.evaluation.study import BudgetGrid, budget_grid, curves, fitted
 from dpcore.evaluation.yardstick import yardstick
+from dpcore.figures.frames import greyed
 from dpcore.figures.scene import Mark, Panel
 
 SOON = 20.0  # seconds
@@ -271,7 +272,7 @@ def test_a_hand_meets_the_nearest_fit_under_its_own_label_and_then_the_one_it_is
     here, there = (first.grid.stops.index(epsilon) for epsilon in (1.0, 0.28))
     opened = private(first)
     assert set(opened.nearest) == {here}, "no stop is empty"
-    assert opened.subtitle[there] == "greyed: the fit at ε = 1.00, the nearest so far"
+    assert opened.subtitle[there] == greyed("ε", "1.00")
     assert opened.subtitle[here].startswith("hides each person")
     assert opened.alt[there].count("Private fit at epsilon 1.00.") == 1
 

@@ -134,7 +134,7 @@ def test_a_sweep_is_shown_as_far_as_it_is_there(monkeypatch: pytest.MonkeyPatch)
     exact, private, curve = scene.panels
     near = {stop: slide.stops[at] for stop, at in zip(slide.stops, private.nearest, strict=True)}
     assert near.items() >= {0.15: 0.1, 0.25: 0.325, 0.35: 0.35, 0.4: 0.35, 0.9: 0.775}.items()
-    assert "0.35, the nearest so far" in private.subtitle[12]
+    assert private.subtitle[12].endswith(" = 0.35")
     assert scene.live_text["sentence"][12] == compute.COMING
     assert exact.subtitle[12] == "sees everyone", "what clipping takes there is not known yet"
     drawn = [layer for layer in curve.layers if isinstance(layer, Curve)]

@@ -51,7 +51,7 @@ def map_scenes(picture: Picture, change: Callable[[Scene], Scene]) -> Picture:
 
 def greyed(symbol: str, label: str) -> str:
     """The subtitle of a panel that shows another step's fit until its own is there."""
-    return f"greyed: the fit at {symbol} = {label}, the nearest so far"
+    return f"nearest so far: {symbol} = {label}"
 
 
 def identity(picture: Picture) -> Any:

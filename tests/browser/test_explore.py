@@ -154,7 +154,7 @@ def test_a_drag_right_after_opening_never_meets_an_empty_panel(page: Any, server
     page.mouse.up()
     assert min(one["drawn"] for one in frames) > 0
     for one in (frame for frame in frames if frame["late"]):
-        label = re.search(r"greyed: the fit at ε = ([\d.]+), the nearest so far", one["says"])
+        label = re.search(r"nearest so far: ε = ([\d.]+)", one["says"])
         assert label
         assert label[1] != one["epsilon"]
     assert page.locator(THUMB).first.get_attribute("aria-valuetext") == held
