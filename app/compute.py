@@ -15,7 +15,7 @@ import numpy as np
 
 from app.precomputed import kept_fit, kept_references, kept_study
 from app.result_store import Data, ResultStore, in_background
-from app.scenario import Scenario
+from app.scenario import PARTS, Scenario
 from dpcore.errors import InputError
 from dpcore.evaluation.exposure import Exposure, success_rate
 from dpcore.evaluation.study import (
@@ -81,7 +81,8 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
     grid_key = (key, setting.accountant)
     budgets, most = scenario.budgets(data.rows), draws_of(scenario)
     work = visits_of(scenario, data)
-    whole = work * len(budgets) * most <= AT_ONCE
+    beside = scenario.dial == PARTS  # its own picture is shown, with a study of each number
+    whole = work * len(budgets) * most <= (IN_HAND if beside else AT_ONCE)
     if store.grids.peek((grid_key, most)) is None:
         stored_study = kept_study(data, setting, budgets, scenario.curves(), most)
         if stored_study is not None:
@@ -217,15 +218,17 @@ def references_of(setting: Setting, data: Data, store: ResultStore) -> Reference
 
     Raises InputError for fewer rows than parts.
     """
+    key = _references_key(setting, data)
+    if (known := store.references.peek(key)) is not None:
+        return known
     if data.rows is not None and data.rows < setting.components:
         raise InputError(
             "model", "it has more parts than the table has rows", "choose one with fewer parts"
         )
     judge, options = yardstick(setting.model), setting.options()
-    shape = (setting.model, setting.components, setting.covariance, setting.words)
     all_rows = data.every or data  # the exact fit sees all rows
     best = store.tables.get(
-        ("converged", all_rows.key, *shape),
+        ("converged", all_rows.key, *_shape(setting)),
         lambda: (
             kept_fit(all_rows, setting)
             or judge.converged(all_rows.table, setting.components, options)
@@ -233,14 +236,26 @@ def references_of(setting: Setting, data: Data, store: ResultStore) -> Reference
     )
     if data.whole is not None:  # groups keep their names when a person leaves
         best, _ = judge.align(best, references_of(setting, data.whole, store).converged)
-    steps = (setting.algorithm, setting.iterations, setting.clip)
-    key = ("references", data.key, *shape, *steps, setting.metric)
 
     def make() -> References:
         stored = kept_references(data, setting)
         return stored or references(data.table, setting, best, data.held_out)
 
     return store.references.get(key, make)
+
+
+def hold_against(known: References, setting: Setting, data: Data, store: ResultStore) -> None:
+    """Let a study begin with references that were worked out elsewhere."""
+    store.references.get(_references_key(setting, data), lambda: known)
+
+
+def _references_key(setting: Setting, data: Data) -> tuple[Any, ...]:
+    steps = (setting.algorithm, setting.iterations, setting.clip)
+    return ("references", data.key, *_shape(setting), *steps, setting.metric)
+
+
+def _shape(setting: Setting) -> tuple[Any, ...]:
+    return (setting.model, setting.components, setting.covariance, setting.words)
 
 
 def worth(scenario: Scenario, data: Data, store: ResultStore, study: Study) -> Worth | None:

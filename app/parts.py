@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from app.compute import Study, draws_of, references_of, with_extra_budget
+from app.compute import Study, draws_of, hold_against, references_of, with_extra_budget
 from app.result_store import Data, ResultStore, in_background
 from app.scenario import PARTS, Scenario
 from dpcore.errors import DPCoreError
@@ -38,6 +38,17 @@ def by_parts(scenario: Scenario, data: Data, store: ResultStore) -> ByParts:
     """What is known so far, by number of parts."""
     fits: ByParts = store.answers.peek(_key(scenario, data)) or {}
     return fits
+
+
+def hand_over(scenario: Scenario, data: Data, store: ResultStore) -> None:
+    """Let the study over epsilon begin with the exact fit of the current number, where it is
+    known."""
+    known = by_parts(scenario, data, store).get(scenario.components)
+    if isinstance(known, Study):
+        setting = scenario.setting(data.secret)
+        hold_against(known.references, setting, data, store)
+        if data.every is not None and known.whole is not None:
+            hold_against(known.whole, setting, data.every, store)
 
 
 def current_study(scenario: Scenario, data: Data, store: ResultStore, now: Study) -> Study | str:

@@ -69,6 +69,12 @@ def test_fits_with_each_number_of_parts_are_those_of_a_study() -> None:
     assert four.references.converged_utility == pytest.approx(known.converged_utility)
     other = replace(SMALL, components=4)
     assert parts.complete(other, data, store), "another number begins anew"
+    fresh = ResultStore()
+    parts.work_out(SMALL, data, fresh)
+    parts.hand_over(other, data, fresh)
+    four = parts.by_parts(SMALL, data, fresh)[4]
+    assert isinstance(four, Study)
+    assert references_of(setting, data, fresh) is four.references, "no second exact fit"
 
 
 @pytest.mark.usefixtures("at_once")

@@ -17,7 +17,7 @@ from app.explore_scene import parts_picture, picked_of, picture, swept_picture, 
 from app.export_menu import take_fit
 from app.live import live
 from app.papers import at_full_size
-from app.parts import RULE, by_parts
+from app.parts import RULE, by_parts, hand_over
 from app.result_store import Data
 from app.scenario import GENERATED, LISTED, PARTS, UPLOAD, Scenario, at_hand, opening
 from app.settings import uploads_allowed
@@ -65,6 +65,8 @@ def page() -> None:
     sliders(scenario, scenario.budgets(data.rows), beside)
     cover("explore", scenario.hide, lambda: change(hide=""), scenario.data)
     try:
+        if scenario.dial == PARTS:
+            hand_over(scenario, data, store_of(data))
         with st.spinner("Fitting it exactly, then privately…"):
             study = compute.study(scenario, data, store_of(data), budget_wanted(hand, beside))
         pinned = pins.views(scenario, ask=study.complete)
