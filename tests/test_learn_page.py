@@ -20,7 +20,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import laplace, norm
 from streamlit.testing.v1 import AppTest
-from studio.answers import faces_found, gaussian_epsilon, gaussian_mu, solved
+from studio.answers import counted, faces_found, gaussian_epsilon, gaussian_mu, solved
 from support import ROOT, every
 
 from app import attacking, composing, exercise_sheet, learning, spoilers
@@ -199,6 +199,11 @@ def test_every_answer_is_solved_again_from_its_question_alone() -> None:
     for name, expected in others.items():
         told = {word: float(text) for word, text in learning.lesson(name).others().items()}
         assert told == pytest.approx(expected, rel=6e-3)
+
+
+@pytest.mark.merge
+def test_what_epsilon_hides_can_be_counted_in_its_picture() -> None:
+    assert counted() == learning.groups_found()
 
 
 @pytest.mark.merge

@@ -1,24 +1,34 @@
 """The questions of Learn, solved again: ``python -m tests.studio.answers`` prints the table.
 
 Each answer follows from the words of its question, by scipy, counting or integrals, and by nothing
-of the package.
+of the package; that of ``hide`` from the ellipses in its picture.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import brentq
-from scipy.stats import laplace, norm
+from scipy.stats import laplace, multivariate_normal, norm
 
+from app import compute
+from app.explore_scene import picture
+from app.learning import LESSONS
+from app.scenario import opening
+from app.tables import data_of, store_of
 from dpcore.datasets.faces import faces_like
 from dpcore.evaluation.study import EPSILONS
+from dpcore.figures.layers import Ellipses
+from dpcore.figures.scene import Panel
 
 DELTA = 1e-5
+ASKED = 1_581  # faces, in the words of the question
 
 
 def delta_of(mu: float, epsilon: float) -> float:
@@ -41,7 +51,7 @@ def ratio(ones: Any, others: Any) -> float:
 
 
 def solved() -> dict[str, float]:
-    """Question -> answer, of all but two, which ask what thirteen fits show."""
+    """Question -> answer, of all but two, which ask what fits show."""
     tosses = list(itertools.product((True, False), repeat=2))
     yes, no = (np.mean([truth if first else second for first, second in tosses])
                for truth in (True, False))  # fmt: skip
@@ -93,7 +103,7 @@ def first_factor(covariance: Any) -> Any:
 def faces_found(epsilon: float, clip: float, runs: int = 13) -> float:
     """In what share of runs the strongest factor of noisy moments is the exact one."""
     rows, _ = faces_like(2_000, 32, rng=np.random.default_rng(2_000))
-    pixels = rows.reshape(2_000, 8, 4, 8, 4).mean(axis=(2, 4)).reshape(2_000, 64)
+    pixels = rows.reshape(-1, 8, 4, 8, 4).mean(axis=(2, 4)).reshape(-1, 64)[:ASKED]
     radius, rng = 8.0 * clip, np.random.default_rng(5)  # 64 pixels, from -1 to 1
     faces = pixels / 127.5 - 1.0
     exact = first_factor(np.cov(faces.T))
@@ -103,8 +113,8 @@ def faces_found(epsilon: float, clip: float, runs: int = 13) -> float:
     for _ in range(runs):
         half = np.tril(rng.normal(size=(64, 64)), -1) / math.sqrt(2.0)
         square = faces.T @ faces + noise * (half + half.T + np.diag(rng.normal(size=64)))
-        mean = faces.mean(axis=0) + noise / radius / 2_000 * rng.normal(size=64)
-        values, vectors = np.linalg.eigh(square / 2_000 - np.outer(mean, mean))
+        mean = faces.mean(axis=0) + noise / radius / ASKED * rng.normal(size=64)
+        values, vectors = np.linalg.eigh(square / ASKED - np.outer(mean, mean))
         again = first_factor((vectors * np.maximum(values, 1e-3)) @ vectors.T)
         hits += abs(again @ exact) >= 0.8
     return hits / runs
@@ -115,15 +125,59 @@ def face_from() -> float:
     return next(epsilon for epsilon in EPSILONS if faces_found(epsilon, 1.0, 101) > 0.5)
 
 
+def runs_covered(panels: Sequence[Panel], step: int) -> int:
+    """In how many runs of Explore's picture every private group covers the exact one of its colour:
+    a Bhattacharyya coefficient of at least 0.8, a weight within a factor of 2.
+
+    The coefficient is the integral of the square root of the product of two densities, summed over
+    a lattice.
+    """
+    drawn = {
+        (panel.id, layer.style): np.asarray(layer.params)
+        for panel in panels
+        for layer in panel.layers
+        if isinstance(layer, Ellipses)
+    }
+    exact = drawn["exact", "bold"][0, 0]
+    runs = np.concatenate([drawn["private", style][step] for style in ("bold", "ghost")])
+    centre, reach = exact[:, :2].mean(axis=0), 20.0 * np.sqrt(exact[:, [2, 4]].max(axis=0))
+    axes = [np.linspace(at - side, at + side, 401) for at, side in zip(centre, reach, strict=True)]
+    lattice, cell = (
+        np.stack(np.meshgrid(*axes), axis=-1),
+        np.prod([axis[1] - axis[0] for axis in axes]),
+    )
+
+    def root(group: Any) -> Any:
+        spread = [[group[2], group[3]], [group[3], group[4]]]
+        return np.sqrt(multivariate_normal(group[:2], spread).pdf(lattice))
+
+    roots = [root(group) for group in exact]
+    return sum(
+        all(
+            cell * np.sum(root(private) * there) >= 0.8 and 0.5 <= private[5] / group[5] <= 2.0
+            for private, group, there in zip(run, exact, roots, strict=True)
+        )
+        for run in runs
+    )
+
+
+def counted() -> int:
+    """The answer of ``hide``, from the picture that its link shows."""
+    scenario = replace(opening("three_groups"), epsilon=0.5)
+    data = data_of(scenario)
+    assert data is not None
+    store = store_of(data)
+    scene = picture(scenario, data, compute.study(scenario, data, store))
+    return runs_covered(scene.panels, scene.step)
+
+
 def main() -> None:
     """Print the table of the results page."""
-    from app.learning import LESSONS
-
-    answers = solved() | {"face": face_from()}
+    answers = solved() | {"hide": counted(), "face": face_from()}
     print("| question | the page | solved again |\n| --- | ---: | ---: |")
     for lesson in LESSONS:
-        again = f"{answers[lesson.name]:.5g}" if lesson.name in answers else "the fits themselves"
-        print(f"| {lesson.name}: {lesson.title} | {lesson.answer():.5g} | {again} |")
+        again = answers[lesson.name]
+        print(f"| {lesson.name}: {lesson.title} | {lesson.answer():.5g} | {again:.5g} |")
 
 
 if __name__ == "__main__":
