@@ -12,6 +12,7 @@ from support import every
 from dpcore.evaluation.verdict import found_sentences, verdicts
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.papers.claims import AGREES, DIFFERS, PARTLY
+from dpcore.papers.labelled_runs import proposed
 from dpcore.papers.reproduction import experiment_of, verdict
 from dpcore.papers.results import stored_result
 from dpcore.papers.vips_epsilon import PRINTED, TIGHT
@@ -108,8 +109,45 @@ def test_what_holds_by_less_than_the_runs_spread_is_told_and_agrees_in_part() ->
     assert "beyond the spread" not in verdict("robust-em-local", rows).sentence
 
 
+def test_a_trend_is_weighed_against_the_spread_of_its_ends() -> None:
+    """So is a curve that is picked from the rows by a rule, and not by its name."""
+
+    def told(spread: float) -> tuple[str, str]:
+        name = "gmm-release-figure-1"
+        rows = [
+            row | {"low": row["y"] - spread, "high": row["y"] + spread} for row in rows_of(name)
+        ]
+        judged = verdict(name, rows)
+        return judged.word, judged.sentence
+
+    rows = rows_of("gmm-release-figure-1")
+    assert all(row["runs"] > 1 for row in rows)
+    ours = list(proposed(rows).values())
+    half = (ours[0] - ours[-1]) / 2.0
+    word, sentence = told(0.99 * half)
+    assert word == AGREES
+    assert "at 1 of 1 (1 beyond the spread of the runs)" in sentence
+    word, sentence = told(1.01 * half)
+    assert word == PARTLY
+    assert "at 1 of 1 (0 beyond the spread of the runs)" in sentence
+
+
+def test_a_claim_about_another_fact_than_y_has_no_spread() -> None:
+    """The quantiles of the rows are those of y alone."""
+    (check, _) = verdict("robust-em-means", rows_of("robust-em-means")).checks
+    assert check.clear is None
+
+
+@every("name", PAPERS)
+def test_what_differs_says_which_counts_would_agree(name: str) -> None:
+    judged = verdict(name, rows_of(name))
+    assert ("To agree, it would have to hold at " in judged.sentence) == (judged.word == DIFFERS)
+
+
 def test_a_verdict_without_points_is_no_agreement() -> None:
-    assert verdict("vips-table-epsilon", []).word == DIFFERS
+    judged = verdict("vips-table-epsilon", [])
+    assert judged.word == DIFFERS
+    assert "To agree, it would have to hold at 1 instead of 0." in judged.sentence
 
 
 def test_what_is_ours_is_told_and_does_not_judge() -> None:

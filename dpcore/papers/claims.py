@@ -91,12 +91,9 @@ class Verdict:
         """Of a verdict that differs: what would have to hold for it to agree."""
         if self.word != DIFFERS:
             return ""
-        least = [
-            f"{check.of} instead of {check.holds}"
-            for check in self.checks
-            if not check.ours and 0 < check.of != check.holds
-        ]
-        return f" To agree, it would have to hold at {', and at '.join(least)}." if least else ""
+        wanted = ((check, max(check.of, 1)) for check in self.checks if not check.ours)
+        least = [f"{most} instead of {check.holds}" for check, most in wanted if check.holds < most]
+        return f" To agree, it would have to hold at {', and at '.join(least)}."
 
 
 def points(rows: Sequence[Row], line: Line) -> Points:
@@ -111,15 +108,20 @@ def points(rows: Sequence[Row], line: Line) -> Points:
     }
 
 
-def ends(rows: Sequence[Row], line: Line, curve: Points) -> dict[tuple[str, float], Ends]:
+def ends(rows: Sequence[Row], line: Line) -> dict[tuple[str, float], Ends]:
     """The 10% and 90% quantiles of the runs at each point of a curve; the point itself, twice,
-    where there is one run or no noise."""
-    spread = {
-        (row["panel"], row["x"]): (float(row["low"]), float(row["high"]))
-        for row in rows
-        if row["curve"] == line and row.get("runs", 1) > 1
-    }
-    return {at: spread.get(at, (y, y)) for at, y in curve.items()}
+    where there is one run or no noise, or where the curve is of another fact than y."""
+    curve = points(rows, line)
+    if isinstance(line, tuple):
+        return {at: (y, y) for at, y in curve.items()}
+    low, high = (points([_at(row, end) for row in rows], line) for end in ("low", "high"))
+    return {at: (low[at], high[at]) for at in curve}
+
+
+def _at(row: Row, end: str) -> Row:
+    """A row of several runs at an end of its quantiles; any other row as it is."""
+    spread = row.get("runs", 1) > 1 and row.get(end) is not None and row["y"] is not None
+    return {**row, "y": row[end]} if spread else row
 
 
 def holds(says: str, truths: Callable[[Sequence[Row]], Iterable[bool]]) -> Claim:
@@ -139,7 +141,7 @@ def ordered(says: str, *lines: Line, slack: float = 0.0) -> Claim:
         curves = [points(rows, line) for line in lines]
         common = [at for at in curves[0] if all(at in curve for curve in curves)]
         counted = [all(a[at] < b[at] + slack for a, b in pairwise(curves)) for at in common]
-        spans = [ends(rows, line, curve) for line, curve in zip(lines, curves, strict=True)]
+        spans = [ends(rows, line) for line in lines]
         clear = [all(a[at][1] < b[at][0] + slack for a, b in pairwise(spans)) for at in common]
         return _check(says, counted, clear, [span[at] for span in spans for at in common])
 
@@ -153,15 +155,21 @@ def _check(says: str, counted: list[bool], clear: list[bool], ranges: list[Ends]
 
 def trend(says: str, line: Line, sign: int, panels: Sequence[str] = ()) -> Claim:
     """A curve goes up (1) or down (-1) from the first to the last point of each panel [of all]."""
+    near, far = (0, 1) if sign == 1 else (1, 0)
 
-    def truths(rows: Sequence[Row]) -> Iterable[bool]:
-        curve = sorted(points(rows, line).items())
-        for panel in panels or dict.fromkeys(where for (where, _), _ in curve):
-            ends = [y for (where, _), y in curve if where == panel]
-            if len(ends) > 1:
-                yield sign * (ends[-1] - ends[0]) > 0
+    def claim(rows: Sequence[Row]) -> Check:
+        curve, spans = points(rows, line), ends(rows, line)
+        counted, clear, ranges = [], [], []
+        for panel in panels or dict.fromkeys(where for where, _ in sorted(curve)):
+            places = sorted(at for at in curve if at[0] == panel)
+            if len(places) > 1:
+                first, last = places[0], places[-1]
+                counted.append(sign * (curve[last] - curve[first]) > 0)
+                clear.append(sign * (spans[last][near] - spans[first][far]) > 0)
+                ranges += [spans[first], spans[last]]
+        return _check(says, counted, clear, ranges)
 
-    return holds(says, truths)
+    return claim
 
 
 def best(says: str, line: Line, others: Sequence[Line], sign: int = 1) -> Claim:
@@ -170,8 +178,7 @@ def best(says: str, line: Line, others: Sequence[Line], sign: int = 1) -> Claim:
 
     def claim(rows: Sequence[Row]) -> Check:
         curve, rivals = points(rows, line), [points(rows, other) for other in others]
-        own_ends = ends(rows, line, curve)
-        rival_ends = [ends(rows, *pair) for pair in zip(others, rivals, strict=True)]
+        own_ends, *rival_ends = (ends(rows, drawn) for drawn in (line, *others))
         counted = [
             all(sign * y < sign * rival[at] for rival in rivals if at in rival)
             for at, y in curve.items()
