@@ -219,8 +219,8 @@ def references_of(setting: Setting, data: Data, store: ResultStore) -> Reference
     Raises InputError for fewer rows than parts.
     """
     key = _references_key(setting, data)
-    if (known := store.references.peek(key)) is not None:
-        return known
+    if (earlier := store.references.peek(key)) is not None:
+        return earlier
     if data.rows is not None and data.rows < setting.components:
         raise InputError(
             "model", "it has more parts than the table has rows", "choose one with fewer parts"
@@ -244,9 +244,9 @@ def references_of(setting: Setting, data: Data, store: ResultStore) -> Reference
     return store.references.get(key, make)
 
 
-def hold_against(known: References, setting: Setting, data: Data, store: ResultStore) -> None:
+def hold_against(worked_out: References, setting: Setting, data: Data, store: ResultStore) -> None:
     """Let a study begin with references that were worked out elsewhere."""
-    store.references.get(_references_key(setting, data), lambda: known)
+    store.references.get(_references_key(setting, data), lambda: worked_out)
 
 
 def _references_key(setting: Setting, data: Data) -> tuple[Any, ...]:

@@ -43,12 +43,12 @@ def by_parts(scenario: Scenario, data: Data, store: ResultStore) -> ByParts:
 def hand_over(scenario: Scenario, data: Data, store: ResultStore) -> None:
     """Let the study over epsilon begin with the exact fit of the current number, where it is
     known."""
-    known = by_parts(scenario, data, store).get(scenario.components)
-    if isinstance(known, Study):
+    earlier = by_parts(scenario, data, store).get(scenario.components)
+    if isinstance(earlier, Study):
         setting = scenario.setting(data.secret)
-        hold_against(known.references, setting, data, store)
-        if data.every is not None and known.whole is not None:
-            hold_against(known.whole, setting, data.every, store)
+        hold_against(earlier.references, setting, data, store)
+        if data.every is not None and earlier.whole is not None:
+            hold_against(earlier.whole, setting, data.every, store)
 
 
 def current_study(scenario: Scenario, data: Data, store: ResultStore, now: Study) -> Study | str:

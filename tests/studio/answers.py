@@ -28,7 +28,7 @@ from dpcore.figures.layers import Ellipses
 from dpcore.figures.scene import Panel
 
 DELTA = 1e-5
-ASKED = 1_581  # faces, in the words of the question
+FACES = 1_581  # faces, in the words of the question
 
 
 def delta_of(mu: float, epsilon: float) -> float:
@@ -103,7 +103,7 @@ def first_factor(covariance: Any) -> Any:
 def faces_found(epsilon: float, clip: float, runs: int = 13) -> float:
     """In what share of runs the strongest factor of noisy moments is the exact one."""
     rows, _ = faces_like(2_000, 32, rng=np.random.default_rng(2_000))
-    pixels = rows.reshape(-1, 8, 4, 8, 4).mean(axis=(2, 4)).reshape(-1, 64)[:ASKED]
+    pixels = rows.reshape(-1, 8, 4, 8, 4).mean(axis=(2, 4)).reshape(-1, 64)[:FACES]
     radius, rng = 8.0 * clip, np.random.default_rng(5)  # 64 pixels, from -1 to 1
     faces = pixels / 127.5 - 1.0
     exact = first_factor(np.cov(faces.T))
@@ -113,8 +113,8 @@ def faces_found(epsilon: float, clip: float, runs: int = 13) -> float:
     for _ in range(runs):
         half = np.tril(rng.normal(size=(64, 64)), -1) / math.sqrt(2.0)
         square = faces.T @ faces + noise * (half + half.T + np.diag(rng.normal(size=64)))
-        mean = faces.mean(axis=0) + noise / radius / ASKED * rng.normal(size=64)
-        values, vectors = np.linalg.eigh(square / ASKED - np.outer(mean, mean))
+        mean = faces.mean(axis=0) + noise / radius / FACES * rng.normal(size=64)
+        values, vectors = np.linalg.eigh(square / FACES - np.outer(mean, mean))
         again = first_factor((vectors * np.maximum(values, 1e-3)) @ vectors.T)
         hits += abs(again @ exact) >= 0.8
     return hits / runs
