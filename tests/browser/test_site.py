@@ -15,7 +15,9 @@ from studio.stage import Visits
 
 from dpcore.cli import main
 
-DRAWN = "document.querySelector('.dpl')?.dataset.step"
+# Waited for by selectors: these pages allow no function to be made of text.
+DRAWN = ".dpl[data-step]"
+STEP = "document.querySelector('.dpl').dataset.step"
 GROUND = "getComputedStyle(document.body).backgroundColor"
 THEME = "document.querySelector('.dpl').dataset.theme"
 PATH = "document.querySelector('[data-panel=private] .dpl-bold .dpl-ellipse').getAttribute('d')"
@@ -58,8 +60,8 @@ def test_a_page_opens_from_a_disk_follows_the_hand_and_keeps_its_state_in_the_li
     file = pages / "iris.html"
     assert 100_000 < file.stat().st_size < 5_000_000
     page = disk(file)
-    page.wait_for_function(f"{DRAWN} !== undefined")
-    before = page.evaluate(DRAWN), page.evaluate(PATH), page.inner_text('[data-live="sentence"]')
+    page.locator(DRAWN).first.wait_for()
+    before = page.evaluate(STEP), page.evaluate(PATH), page.inner_text('[data-live="sentence"]')
     track = page.locator("#epsilon").bounding_box()
     page.mouse.move(track["x"] + track["width"] / 2, track["y"] + track["height"] / 2)
     page.mouse.down()
@@ -70,7 +72,7 @@ def test_a_page_opens_from_a_disk_follows_the_hand_and_keeps_its_state_in_the_li
         seen.add(page.evaluate(PATH))
     assert len(seen) == 4
     page.mouse.up()
-    after = page.evaluate(DRAWN), page.evaluate(PATH), page.inner_text('[data-live="sentence"]')
+    after = page.evaluate(STEP), page.evaluate(PATH), page.inner_text('[data-live="sentence"]')
     assert all(one != other for one, other in zip(before, after, strict=True))
     told = page.get_attribute("#epsilon", "aria-valuetext")
     assert told in page.inner_text('[data-live="guarantee"]')
@@ -79,7 +81,7 @@ def test_a_page_opens_from_a_disk_follows_the_hand_and_keeps_its_state_in_the_li
     assert address.startswith("#epsilon=")
     assert page.get_attribute("a[data-link]", "href") == address
     again = disk(file, address)
-    again.wait_for_function(f"{DRAWN} === '{after[0]}'")
+    again.locator(f".dpl[data-step='{after[0]}']").wait_for()
     assert again.evaluate(PATH) == after[1]
 
 
@@ -105,19 +107,19 @@ def test_compose_and_the_index_open_too(disk: Any, pages: Path) -> None:
     page = disk(pages / "index.html")
     assert page.locator(".dp-list a").count() == 2
     page.get_by_role("link", name="Composition").click()
-    page.wait_for_function(f"{DRAWN} !== undefined")
+    page.locator(DRAWN).first.wait_for()
     bar = page.inner_text('[data-live="promise"]')
     page.focus("#k")
     page.keyboard.press("End")
-    page.wait_for_function("document.querySelector('.dpl').dataset.epsilon === '10,000'")
+    page.locator(".dpl[data-epsilon='10,000']").first.wait_for()
     assert page.inner_text('[data-live="promise"]') != bar
     assert page.evaluate("location.hash") == "#k=10000"
-    told = page.locator('[data-panel="loss"] figcaption')
-    page.wait_for_function("e => e.innerText.includes('k = 10,000')", arg=told.element_handle())
-    page.locator('[data-panel="loss"]').get_by_role("button", name="Play").click()
-    page.wait_for_function("e => e.innerText.includes('k = 3:')", arg=told.element_handle())
-    page.locator('[data-panel="loss"]').get_by_role("button", name="Stop").click()
-    page.wait_for_function("e => e.innerText.includes('k = 10,000')", arg=told.element_handle())
+    loss = page.locator('[data-panel="loss"]')
+    loss.locator("figcaption", has_text="k = 10,000").wait_for()
+    loss.get_by_role("button", name="Play").click()
+    loss.locator("figcaption", has_text=re.compile(r"k = \d:")).wait_for()
+    loss.get_by_role("button", name="Stop").click()
+    loss.locator("figcaption", has_text="k = 10,000").wait_for()
 
 
 def test_on_a_phone_in_either_theme_nothing_is_cut_and_axe_finds_nothing(
@@ -125,7 +127,7 @@ def test_on_a_phone_in_either_theme_nothing_is_cut_and_axe_finds_nothing(
 ) -> None:
     shape = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
     page = disk(pages / "iris.html", bypass_csp=True, **shape)
-    page.wait_for_function(f"{DRAWN} !== undefined")
+    page.locator(DRAWN).first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     labels = page.locator('[data-panel="curve"] .dpl-label').all()
     assert len(labels) > 3
@@ -158,7 +160,7 @@ def test_a_release_is_a_page_of_what_left_and_holds_no_row(disk: Any, tmp_path: 
         assert sum(row.split(",")[0] in there for row in some) < 10
         assert not any(row in text or row.replace(",", ", ") in text for row in some)
     page = disk(file)
-    page.wait_for_function(f"{DRAWN} === '0'")
+    page.locator(".dpl[data-step='0']").wait_for()
     dossier = json.loads((Path(out) / "dossier.json").read_text(encoding="utf-8"))
     centres = page.locator(".dpl-bold .dpl-ellipse[data-level='2']").evaluate_all(
         "all => all.map((one) => Number(one.dataset.cx))"
