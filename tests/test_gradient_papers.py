@@ -14,8 +14,9 @@ from dpcore.fitting.api import fit_grid
 from dpcore.models.gradient_em.mathematics import GRADIENT_MODELS, apart
 from dpcore.models.gradient_em.scoring import VectorScorer
 from dpcore.papers import gradient_simulated
+from dpcore.papers.drawing import reproduction_figure
 from dpcore.papers.gradient_settings import EM, EXACT, LOCAL, OURS, ROBUST, clipped_at, slope
-from dpcore.papers.gradient_simulated import GUIDE, THRESHOLDS
+from dpcore.papers.gradient_simulated import BOUND, GUIDE, THRESHOLDS, at_own_size
 from dpcore.papers.reproduction import Ask, Reproduction, reproduce, values
 from dpcore.privacy import Privacy
 
@@ -74,10 +75,31 @@ def test_figures_2_to_4_the_printed_order_and_what_beats_it(number: int) -> None
         points = values(found.rows, ROBUST.name, panel)
         grows = points[max(points)] > points[min(points)]
         assert grows == (panel == "columns")
+        bounds = values(found.rows, BOUND, panel)
+        assert all(bounds[x] > y for x, y in points.items())
+        assert (bounds[max(bounds)] > bounds[min(bounds)]) == grows
+    shares = [row["contraction"] for row in found.rows if row["curve"] == BOUND]
+    assert 0.0 < min(shares) <= max(shares) < {2: 0.1, 3: 0.5, 4: 0.6}[number]
+    assert "not proved" in found.finding
     assert "10 of 10" in found.finding
     by_step = values(found.rows, "epsilon 2", "epsilon, by step")
     assert list(by_step) == [1.0, 2.0, 3.0, 4.0, 5.0]
     assert by_step[5.0] == pytest.approx(values(found.rows, ROBUST.name, "epsilon")[2.0])
+
+
+@pytest.mark.merge
+def test_the_bound_is_shown_for_ones_own_numbers_beside_the_error() -> None:
+    few, many = (at_own_size(rows, 4, 1.0) for rows in (2_000, 200_000))
+    heights = [{row["note"]: row["y"] for row in found.rows} for found in (few, many)]
+    error = "measured error"
+    for high in heights:
+        assert list(high) == ["start", "truncation", "sampling", "noise", "bound", error]
+        assert sum(list(high.values())[:4]) == pytest.approx(high["bound"], rel=0.01)
+        assert high[error] < high["bound"]
+        assert high["bound"] < heights[0]["bound"] or high is heights[0]
+    assert "says nothing" in few.finding
+    assert "says nothing" not in many.finding
+    assert len(reproduction_figure(many).data) == 1
 
 
 @pytest.mark.merge

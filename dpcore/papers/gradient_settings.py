@@ -7,7 +7,7 @@ the paper's: its own algorithm with exact noise, and clipping with the same publ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,7 @@ DELTA = 1e-5
 FAILURE = 0.05
 SEED = 2023
 PILOT = 20_000  # simulated rows from which an oracle's tau is read
+CROWD, DIRECTIONS = 100_000, 4  # simulated rows, and points at each distance, for a contraction
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,20 @@ def problem(case: Case, split: int) -> Problem:
     initial = truth + case.away * _direction(case.columns, rng)
     frame, schema = _drawn(case, case.rows, truth, rng)
     return Problem(load(frame, schema=schema), truth, initial, _tau(case, truth, initial, rng))
+
+
+def contraction(case: Case, made_of: Problem) -> float:
+    """How much of the distance from the truth a step with very many rows leaves: the largest share
+    at some points between the start and the truth, measured on simulated rows."""
+    rng = np.random.default_rng([SEED, case.columns])
+    gradients = _gradients(case, _drawn(case, CROWD, made_of.truth, rng)[0])
+    at_truth = gradients(made_of.truth[None]).mean(axis=2)
+    shares = []
+    for distance in (case.away, case.away / 2.0, case.away / 4.0):
+        moves = np.stack([distance * _direction(case.columns, rng) for _ in range(DIRECTIONS)])
+        steps = gradients(made_of.truth + moves).mean(axis=2) - at_truth
+        shares.append(np.linalg.norm(moves + steps, axis=1) / distance)
+    return float(np.max(shares))
 
 
 def errors(run: Run, case: Case, ways: Sequence[Way]) -> Iterator[tuple[str, Array]]:
@@ -192,20 +207,19 @@ def _drawn(case: Case, rows: int, truth: Array, rng: np.random.Generator) -> Any
 
 def _tau(case: Case, truth: Array, initial: Array, rng: np.random.Generator) -> float:
     """The largest mean square of a gradient's coordinate, at the start and at the truth."""
-    frame, _ = _drawn(case, PILOT, truth, rng)
+    gradients = _gradients(case, _drawn(case, PILOT, truth, rng)[0])
+    return float(np.mean(gradients(np.stack([truth, initial])) ** 2, axis=2).max())
+
+
+def _gradients(case: Case, frame: Any) -> Callable[[Array], Array]:
+    """Each simulated row's gradient ``(B, d, n)`` at given ``(B, d)``."""
     names = [name for name in frame.columns if name != "y"]
     cells = frame[names].to_numpy(dtype=float).T
     observed = np.isfinite(cells)
     targets = frame["y"].to_numpy(dtype=float) if case.model.target else None
-    beta = np.stack([truth, initial])
-    gradients = case.model.gradients(
-        beta,
-        case.sigma,
-        np.where(observed, cells, 0.0),
-        targets,
-        observed if case.model.masked else None,
-    )
-    return float(np.mean(gradients**2, axis=2).max())
+    shown = np.where(observed, cells, 0.0)
+    mask = observed if case.model.masked else None
+    return lambda beta: case.model.gradients(beta, case.sigma, shown, targets, mask)
 
 
 def _direction(columns: int, rng: np.random.Generator) -> Array:
