@@ -58,7 +58,7 @@ def added(epsilon: float, noise: float, rate: float) -> float:
     return float(q - np.exp(epsilon) * ((1.0 - rate) * q + rate * p))
 
 
-@split_lanes("noise, rate", itertools.product([0.4, 1.0, 5.0], [1e-3, 0.05, 0.6]), merge=2)
+@split_lanes("noise, rate", itertools.product([0.4, 1.0, 5.0], [1e-3, 0.05, 0.6]), merge=1)
 def test_one_sampled_release_has_the_closed_form_curve(noise: float, rate: float) -> None:
     for epsilon in (1e-3 * rate / noise, 0.1 * rate / noise, rate / noise, 3.0 * rate / noise):
         worst = max(removed(epsilon, noise, rate), added(epsilon, noise, rate))
@@ -308,7 +308,7 @@ def test_pure_losses_never_cost_more_than_their_sum() -> None:
 @pytest.mark.parametrize(
     ("event", "delta"),
     [
-        (poisson(1.0, 1e-4, 1_000_000), 1e-15),
+        pytest.param(poisson(1.0, 1e-4, 1_000_000), 1e-15, marks=pytest.mark.full),
         (poisson(0.3, 0.5, 3), 1e-15),
         (fixed_size(0.2, 0.9, 400), 1e-12),
         (Event(Laplace(1.0), 1_000_000), 1e-9),

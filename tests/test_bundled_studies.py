@@ -78,6 +78,8 @@ ALIKE = (  # slow, and another table of the same model is met in the merge lane
     "three_groups-kmeans",
     "rare_people-kmeans",
     "faces_like-fa",
+    "digits-fa",
+    "places-kmeans",
     "stewards_table-gmm",
     "life_science_like-gmm",
     "wine-gmm",

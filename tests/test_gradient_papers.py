@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support import shared_data
+from support import shared_data, split_lanes
 
 from dpcore.datasets import gradient_models as made
 from dpcore.datasets.load import load
@@ -60,8 +60,7 @@ def test_without_a_curator_the_error_falls_with_the_root_of_the_rows(
         assert without[320_000] == pytest.approx(without[20_000] / 4.0, rel=0.5)
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize("number", [2, 3, 4])
+@split_lanes("number", [2, 3, 4], merge=1)
 def test_figures_2_to_4_the_printed_order_and_what_beats_it(number: int) -> None:
     found = reproduce(f"robust-em-figure-{number}", ASK)
     for panel in ("epsilon", "columns", "rows"):

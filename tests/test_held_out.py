@@ -80,7 +80,13 @@ def test_every_model_that_is_judged_on_rows_is_tried_here() -> None:
 
 @pytest.mark.parametrize(
     "model",
-    [pytest.param(name, marks=[pytest.mark.merge] * (name not in QUICK)) for name in OPENINGS],
+    [
+        pytest.param(
+            name,
+            marks=pytest.mark.full if name == "sbn" else [pytest.mark.merge] * (name not in QUICK),
+        )
+        for name in OPENINGS
+    ],
 )
 def test_rows_that_are_held_out_judge_fits_and_enter_none(model: str) -> None:
     scenario, data = opened(model)

@@ -40,9 +40,8 @@ AS_PUBLISHED = dp.Privacy(epsilon=1, delta=1e-5, mode="paper", accountant="ma")
 NO_BETTER = "Given the noise, these {} explain no more than one {} does."
 NO_EVIDENCE = "no evidence of more than one"
 FAST = ("mean", "symmetric-mixture", "bernoulli", "covariance")
-ONE_OF_EACH = [
-    pytest.param(model, marks=() if model in FAST else pytest.mark.merge) for model in TABLES
-]
+LANES = {"kmeans": pytest.mark.full} | dict.fromkeys(FAST, ())
+ONE_OF_EACH = [pytest.param(model, marks=LANES.get(model, pytest.mark.merge)) for model in TABLES]
 
 
 @cache

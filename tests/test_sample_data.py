@@ -53,7 +53,7 @@ def test_the_files_are_what_a_rebuild_gives() -> None:
     assert [name for name in built if kept[name] != built[name]] == []
 
 
-@pytest.mark.merge
+@pytest.mark.full
 def test_the_command_writes_the_same_files_anywhere(tmp_path: Path) -> None:
     main([str(tmp_path / "new")])
     for path in table_files(tmp_path / "new"):
