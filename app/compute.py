@@ -15,7 +15,7 @@ import numpy as np
 
 from app.precomputed import kept_fit, kept_references, kept_study
 from app.result_store import Data, ResultStore, in_background
-from app.scenario import PARTS, Scenario
+from app.scenario import Scenario
 from dpcore.errors import InputError
 from dpcore.evaluation.exposure import Exposure, success_rate
 from dpcore.evaluation.study import (
@@ -81,7 +81,7 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
     grid_key = (key, setting.accountant)
     budgets, most = scenario.budgets(data.rows), draws_of(scenario)
     work = visits_of(scenario, data)
-    beside = scenario.dial == PARTS  # its own picture is shown, with a study of each number
+    beside = scenario.dial != "epsilon"  # then another picture than this study's is looked at
     whole = work * len(budgets) * most <= (IN_HAND if beside else AT_ONCE)
     if store.grids.peek((grid_key, most)) is None:
         stored_study = kept_study(data, setting, budgets, scenario.curves(), most)
