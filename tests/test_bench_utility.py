@@ -83,6 +83,10 @@ def test_simulated_tables_are_what_their_numbers_state() -> None:
     within = np.cov(rows[repeated[1] == 0].T)
     assert np.trace(within) / 3 == pytest.approx(1.0, rel=0.1)
     assert np.linalg.eigvalsh(within)[-1] == pytest.approx(0.5 + 0.5 * 3, rel=0.1)
+    truth = Simulated(4000, 3, 2, 9.0, imbalance=3.0, correlation=0.5).truth()
+    np.testing.assert_allclose(truth.weights, [0.75, 0.25])
+    np.testing.assert_allclose(np.cov(rows[repeated[1] == 0].T), truth.covariances[0], atol=0.15)
+    np.testing.assert_allclose(rows[repeated[1] == 1].mean(axis=0), truth.means[1], atol=0.15)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from released import made
+from studio.populations import populations
 from support import ROOT, every
 
 import dpcore as dp
@@ -286,6 +287,26 @@ def test_what_is_not_known_is_said_with_its_reason(model: str) -> None:
         model=model, settings={}, ledger=(SimpleNamespace(noise="gaussian"),)
     )
     assert sentence_of(fit) == UNKNOWN.format(declaration(model).no_intervals)
+
+
+@every("model", sorted(TABLES))
+def test_populations_are_those_that_their_tables_are_drawn_from(model: str) -> None:
+    """Columns of a table have the mean that the stated parameters give them."""
+    if model == "kmeans":  # centres of a population take a fit of many rows
+        return
+    found = next(populations(model))
+    frame, schema = found.draw(np.random.default_rng(5))
+    names = [column.name for column in schema.numeric_columns()]
+    truth, cells = found.truth, frame[names].to_numpy(dtype=float)
+    if hasattr(truth, "beta"):
+        expected = np.zeros(len(names))
+    elif hasattr(truth, "mean"):
+        expected = truth.mean
+    else:
+        places = next(getattr(truth, a) for a in ("means", "chances", "rates") if hasattr(truth, a))
+        expected = truth.weights @ places
+    error = np.nanstd(cells, axis=0) / np.sqrt(np.sum(~np.isnan(cells), axis=0))
+    assert np.all(np.abs(np.nanmean(cells, axis=0) - expected) < 4.5 * error)
 
 
 def test_an_estimator_has_the_sentence() -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.arrays import Array
+from dpcore.datasets.generators import Mixture
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,16 +130,31 @@ class Simulated:
     def rows_and_groups(self) -> tuple[Array, NDArray[np.intp]]:
         """Rows ``(n, d)`` and the group of each ``(n,)``, the same at every call."""
         rng = np.random.default_rng([self.rows, self.columns, self.groups])
-        shape = (self.groups, self.columns)
-        centres, axes = (_directions(rng.standard_normal(shape)) for _ in range(2))
-        shares = self.imbalance ** -np.arange(self.groups)
-        group = rng.choice(self.groups, self.rows, p=shares / shares.sum())
+        centres, axes, shares = self._groups(rng)
+        group = rng.choice(self.groups, self.rows, p=shares)
         along = rng.standard_normal((self.rows, 1)) * axes[group] * math.sqrt(self.columns)
         within = rng.standard_normal((self.rows, self.columns))
         within = math.sqrt(1.0 - self.correlation) * within + math.sqrt(self.correlation) * along
         if math.isfinite(self.freedom):
             within /= np.sqrt(rng.chisquare(self.freedom, (self.rows, 1)) / self.freedom)
         return self.separation * centres[group] + within, group
+
+    def truth(self) -> Mixture:
+        """The groups that rows are drawn from, Gaussian ones or with tails of their covariances."""
+        rng = np.random.default_rng([self.rows, self.columns, self.groups])
+        centres, axes, shares = self._groups(rng)
+        along = self.columns * axes[:, :, None] * axes[:, None]
+        within = (1.0 - self.correlation) * np.eye(self.columns) + self.correlation * along
+        if math.isfinite(self.freedom):
+            within *= self.freedom / (self.freedom - 2.0)
+        return Mixture(shares, self.separation * centres, within)
+
+    def _groups(self, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+        """Directions of the groups and of their long axes ``(K, d)``, and their shares ``(K,)``."""
+        shape = (self.groups, self.columns)
+        centres, axes = (_directions(rng.standard_normal(shape)) for _ in range(2))
+        shares = self.imbalance ** -np.arange(self.groups)
+        return centres, axes, shares / shares.sum()
 
 
 def _directions(vectors: Array) -> Array:

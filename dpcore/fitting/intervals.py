@@ -122,9 +122,9 @@ class Intervals:
 
     level: how often one covers what it is for; NaN where noise has left too little for any.
     same_rows: what the same algorithm finds without noise on the same rows; these include the
-    privacy noise alone. population: the parameters of the population, if the model is true of it;
-    these also include the chance of drawing these rows, and are missing where nothing was released
-    of how rows are spread.
+    privacy noise alone and, with a large budget, are far too narrow for a population. population:
+    the parameters of the population, if the model is true of it; these also include the chance of
+    drawing these rows, and are missing where nothing was released of how rows are spread.
     sentence: what could be told apart at this noise, and what not.
     """
 

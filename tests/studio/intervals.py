@@ -113,13 +113,13 @@ def main() -> None:
         start, lines = time.process_time(), []
         for name, words in cases(model):
             lines.append(line(model, name, words))
-            print(f"| {model} | {name} | {_shares(lines[-1])} | |", flush=True)
+            print(f"| {model} | {name} | {shares_text(lines[-1])} | |", flush=True)
         together = [np.concatenate(line_shares) for line_shares in zip(*lines, strict=True)]
         seconds = time.process_time() - start
-        print(f"| **{model}** | all | {_shares(together)} | {seconds:.0f} |", flush=True)
+        print(f"| **{model}** | all | {shares_text(together)} | {seconds:.0f} |", flush=True)
 
 
-def _shares(shares: list[Array]) -> str:
+def shares_text(shares: list[Array]) -> str:
     return " | ".join(f"{share.mean():.2f}" if len(share) else "-" for share in shares)
 
 
