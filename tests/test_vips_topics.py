@@ -93,12 +93,18 @@ def test_figure_2_has_every_curve_by_both_perplexities(
     assert proved < words + 1.0
     json.dumps(found.rows, allow_nan=False)
     assert "one draw" not in verdict("vips-figure-2", found.rows).sentence
+    steps = round(1.0 / vips_topics.SHARES[-1])
+    monkeypatch.setattr("dpcore.models.topics.private.MOST_HISTORY", steps * 2 * 8)  # of a draw
     one, two = (
         reproduce("vips-figure-3", Ask(data=tmp_path, draws=draws)).rows for draws in (1, 2)
     )
     assert "one draw" in verdict("vips-figure-3", one).sentence
     assert "one draw" not in verdict("vips-figure-3", two).sentence
     assert any(row["low"] < row["high"] for row in two)
+    for curve in (vips_topics.EXACT, *vips_topics.NOISED):
+        assert max(values(two, curve)) == max(values(one, curve))
+        if curve != vips_topics.PROVED:
+            assert list(values(two, curve)) == [float(step) for step in range(1, steps + 1)]
 
 
 @pytest.mark.full

@@ -48,7 +48,7 @@ class Comparison:
 FIGURE_2 = Comparison(
     Size(components=10, iterations=20, delta=1e-4, delta_each=1e-6),
     (0.1, 0.2, 0.5, 1.0, 2.0, 4.0),
-    splits=2,
+    splits=10,
 )
 FIGURE_3 = Comparison(
     Size(components=3, iterations=10, delta=1e-4, delta_each=1e-8),

@@ -23,7 +23,7 @@ from dpcore.models.topics.mathematics import Topics, top_words
 from dpcore.models.topics.private import DELTA_EACH, published_epsilon, published_noise
 from dpcore.models.topics.scoring import align, distances
 from dpcore.papers.claims import Points, Row, at_the_end, ordered, points, trend
-from dpcore.papers.reproduction import Ask, Run, experiment
+from dpcore.papers.reproduction import Ask, Run, experiment, values
 from dpcore.papers.vips_epsilon import SIGMAS, TOPICS, settings_of
 from dpcore.privacy import Privacy
 from dpcore.wall.data.corpus import PrivateCorpus
@@ -38,6 +38,7 @@ CLIPPED = "as published: clipped"
 STRONG = "strong composition, clipped"
 UNCLIPPED = "as published without clipping"
 PROVED = "proved, same epsilon"
+NOISED = (CLIPPED, STRONG, UNCLIPPED, PROVED)
 FREQUENCIES = "word frequencies, exact"
 COMPLETED = ", one half predicted from the other"
 METRICS = {"": "test_perplexity", COMPLETED: "test_completion_perplexity"}  # and their panels
@@ -102,7 +103,7 @@ def figure_2(run: Run) -> str:
         half = halves(run.ask, texts)
         for share in run.progress(texts.shares):
             epsilon, strong = counted(half, share, SIGMAS)
-            grids = _grids(half, share, epsilon, strong, run.ask.drawn(1))
+            grids = _grids(half, share, epsilon, strong, range(run.ask.drawn(1)))
             for more in ("", COMPLETED) if share == max(texts.shares) else ("",):
                 run.panel(
                     f"{texts.name}, {share:.2%} a step{more}",
@@ -124,19 +125,21 @@ def figure_2(run: Run) -> str:
 def figure_3(run: Run) -> str:
     """Perplexity after each step at the paper's sigma 1.24, by method, on both corpora.
 
-    Needs what figure 2 needs. Four minutes a draw.
+    Needs what figure 2 needs. Five draws of the noise, two minutes each.
     """
     sentences = []
     for texts in run.progress(CORPORA):
         run.panel(texts.name, "steps", "perplexity of held-out documents", log_x=False)
         half = halves(run.ask, texts)
-        last = {}
-        for name, grid in run.progress(headline(half, run.ask.drawn(1)).items()):
-            for step, batch in enumerate(grid.runs.history, start=1):
-                perplexity = _perplexity(batch, half.test)
-                run.scores(name, step, perplexity)
-                last[name] = float(np.median(perplexity))
-        perplexities = ", ".join(f"{name} {perplexity:.0f}" for name, perplexity in last.items())
+        for draw in run.progress(range(run.ask.drawn(5))):  # one by one: each has all its steps
+            fits = ({} if draw else _exact(half)) | _noised(half, range(draw, draw + 1))
+            for name, grid in fits.items():
+                for step, batch in enumerate(grid.runs.history, start=1):
+                    run.scores(name, step, _perplexity(batch, half.test))
+        curves = {name: values(run.rows, name, texts.name) for name in (EXACT, *NOISED)}
+        perplexities = ", ".join(
+            f"{name} {curve[max(curve)]:.0f}" for name, curve in curves.items()
+        )
         sentences.append(f"{texts.name}: after the last step {perplexities}")
     return ". ".join(sentences)
 
@@ -181,12 +184,20 @@ def table_3(run: Run) -> str:
     return f"Of the {10 * len(shared)} words of the clearest exact topics, one draw: {counts}."
 
 
-def headline(half: Halves, draws: int = 1) -> dict[str, Grid]:
-    """Every method at the paper's sigma 1.24 with the largest minibatch."""
+def headline(half: Halves) -> dict[str, Grid]:
+    """Every method at the paper's sigma 1.24 with the largest minibatch, one draw."""
+    return _exact(half) | _noised(half, range(1))
+
+
+def _exact(half: Halves) -> dict[str, Grid]:
+    return {EXACT: _fit(half, SHARES[-1], None)}
+
+
+def _noised(half: Halves, draws: range) -> dict[str, Grid]:
+    """Those of them that have noise."""
     share = SHARES[-1]
     epsilon, strong = counted(half, share, [HEADLINE])
     return {
-        EXACT: _fit(half, share, None),
         CLIPPED: _fit(half, share, _noises([HEADLINE]), draws=draws),
         STRONG: _fit(half, share, _noises(strong), draws=draws),
         UNCLIPPED: _fit(half, share, _noises([HEADLINE]), clip=1.0, draws=draws),
@@ -202,7 +213,7 @@ def counted(half: Halves, share: float, sigmas: Sequence[float]) -> tuple[Array,
 
 
 def _grids(
-    half: Halves, share: float, epsilon: Array, strong: Array, draws: int
+    half: Halves, share: float, epsilon: Array, strong: Array, draws: range
 ) -> dict[str, Grid]:
     """Every method at the paper's noises, and what there is without noise."""
     return {
@@ -250,22 +261,22 @@ def _fit(
     share: float,
     requests: tuple[Privacy, ...] | None,
     clip: float | None = None,
-    draws: int = 1,
+    draws: range = range(1),
 ) -> Grid:
     """The paper's algorithm: one pass in minibatches of its share."""
     options: dict[str, Any] = {"mode": "paper"}
     if requests is not None:
-        options = {"seed": 0, "clip": clip, "draws": range(draws)}
+        options = {"seed": 0, "clip": clip, "draws": draws}
     size = _size(half, share)
     return fit_grid(
         "lda", half.train, privacy=requests, n_components=TOPICS, minibatch=size, **options
     )
 
 
-def _proved(half: Halves, epsilon: Array, draws: int) -> Grid:
+def _proved(half: Halves, epsilon: Array, draws: range) -> Grid:
     """The default fit, at the same budgets."""
     requests = tuple(Privacy(epsilon=float(epsilon_i), delta=DELTA) for epsilon_i in epsilon)
-    words: dict[str, Any] = {"n_components": TOPICS, "seed": 0, "draws": range(draws)}
+    words: dict[str, Any] = {"n_components": TOPICS, "seed": 0, "draws": draws}
     return fit_grid("lda", half.train, privacy=requests, **words)
 
 
