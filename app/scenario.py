@@ -305,7 +305,7 @@ def at_hand() -> tuple[BundledTable | BundledCorpus, ...]:
 
 def opening(data: str, model: str | None = None) -> Scenario:
     """The scenario with which a table opens: the model, parts, shapes and steps that suit it, and
-    a delta below one over its rows.
+    a delta below one over its rows; of pictures, pixels of the size that suits its own model.
 
     model: one that the reader wants [the table's own].
     """
@@ -322,8 +322,10 @@ def opening(data: str, model: str | None = None) -> Scenario:
             components=begin.components,
             iterations=begin.iterations,
             words=begin.words,
+            pool=suits[0].pool if suits else Scenario.pool,
             clip=begin.clip,
             adjacency=declaration(chosen).adjacencies[0],
+            delta=Scenario.delta if table is None else delta_below(table.rows),
         )
     return Scenario(
         data=data,

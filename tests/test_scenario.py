@@ -449,6 +449,11 @@ def test_the_usual_settings_are_those_that_a_fit_takes() -> None:
 
 def test_a_table_opens_with_a_delta_below_one_over_its_rows() -> None:
     assert opening("three_groups").delta == Scenario().delta == 1e-5
+    assert opening("million_places", "gmm").delta == pytest.approx(1e-7)
     assert opening("million_places").delta == pytest.approx(1e-7)
     for table in bundled():
         assert opening(table.name).delta * table.rows < 1
+
+
+def test_any_model_opens_on_pictures_of_the_pixels_that_suit_them() -> None:
+    assert {opening("faces_like", model).pool for model in ("fa", "gmm", "ppca")} == {4}
