@@ -27,6 +27,9 @@ const LINE = 24; // of so many px; beside another card a second line takes from 
 const BESIDE_WIDTH = 700; // px of a page from which cards stand side by side
 const ROW = 44; // px that a bar with its name above it needs at least, and
 const UNDER = 90; // px above and below all of them
+const TABLE_ROW = 15; // px that a row of a coloured table needs, and
+const TABLE_REST = 110; // px above and below all of them
+const IMAGES = 260; // px of a card of images, where it has as many
 const ROOMY = 1040; // px of a window in which axes have all the height that a scene gives them
 const LEAST = 0.76; // of it, however low the window is
 const PRESENTED = 0.62; // share of the window's height in present mode
@@ -35,18 +38,20 @@ let clips = 0;
 
 /**
  * Height of a card: on a low screen (a laptop, a projector) axes are lower, so that both the panels
- * and the curve are in sight; a card that is presented has most of the screen. What is no axes is
- * as high as its content; bars need room for their names.
+ * and the curve are in sight; a card that is presented has most of the screen. Bars and coloured
+ * tables need room for their names, images for themselves; what else has no axes is as high as its
+ * content.
  * @param {Pick<Panel, "height" | "bare"> & Partial<Pick<Panel, "layers">>} panel
  * @param {number} window its height
  * @param {boolean} presented
  */
 export const heightOf = ({ height, bare, layers = [] }, window, presented = false) => {
-  const bars = layers.find(({ kind }) => kind === "bars");
-  if (bare && !bars) return height;
+  const [bars, heat] = ["bars", "heatmap"].map((name) => layers.find(({ kind }) => kind === name));
+  if (bare && !bars && (!heat || presented)) return height;
   const high = presented ? PRESENTED * window : height * clamp(window / ROOMY, LEAST, 1);
-  const needed = bare && bars ? Math.min(height, UNDER + ROW * bars.names.length) : 0;
-  return Math.round(Math.max(high, needed));
+  const content = bars ? UNDER + ROW * bars.names.length
+    : heat?.rows.length ? TABLE_REST + TABLE_ROW * heat.rows.length : IMAGES;
+  return Math.round(Math.max(high, bare ? Math.min(height, content) : 0));
 };
 
 export class Card {

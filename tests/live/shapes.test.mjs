@@ -149,7 +149,14 @@ test("the ring goes through the hand, and follows arrow keys alone", () => {
   assert.deepEqual(["Enter", "Home", "a"].map(keyStep), [0, 0, 0]);
 });
 
-test("on a low screen axes and bars are lower, and what is neither is as high as its content", () => {
+test("on a low screen pictures are lower, as far as their content has room", () => {
+  const heat = (/** @type {number} */ count) =>
+    /** @type {any} */ ([{ kind: "heatmap", rows: Array.from({ length: count }, String) }]);
+  assert.equal(heightOf({ height: 340, bare: true, layers: heat(5) }, 832), 272);
+  assert.equal(heightOf({ height: 340, bare: true, layers: heat(12) }, 832), 290, "room for each name");
+  assert.equal(heightOf({ height: 500, bare: true, layers: heat(40) }, 832), 500);
+  assert.equal(heightOf({ height: 340, bare: true, layers: heat(0) }, 100), 260, "room for images");
+  assert.equal(heightOf({ height: 200, bare: true, layers: heat(0) }, 100), 200);
   const bars = (/** @type {number} */ count) =>
     /** @type {any} */ ([{ kind: "bars", names: Array.from({ length: count }, String) }]);
   assert.equal(heightOf({ height: 470, bare: true, layers: bars(5) }, 832), 376, "as the axes beside them");
