@@ -13,10 +13,13 @@ import pytest
 from commands import written
 from studio.stage import Visits
 
+from app.scenario import offered
 from dpcore.cli import main
 
 # Waited for by selectors: these pages allow no function to be made of text.
 DRAWN = ".dpl[data-step]"
+SLOW = ("million_places",)  # a million rows for each of its pictures
+DRAWINGS = "all => all.map((one) => one.innerHTML)"
 STEP = "document.querySelector('.dpl').dataset.step"
 GROUND = "getComputedStyle(document.body).backgroundColor"
 THEME = "document.querySelector('.dpl').dataset.theme"
@@ -120,6 +123,33 @@ def test_compose_and_the_index_open_too(disk: Any, pages: Path) -> None:
     loss.locator("figcaption", has_text=re.compile(r"k = \d:")).wait_for()
     loss.get_by_role("button", name="Stop").click()
     loss.locator("figcaption", has_text="k = 10,000").wait_for()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", [table.name for table in offered() if table.name not in SLOW])
+def test_every_page_follows_each_of_its_sliders(disk: Any, tmp_path: Path, name: str) -> None:
+    assert main(["site", str(tmp_path), "--only", name]) == 0
+    file = tmp_path / f"{name}.html"
+    assert file.stat().st_size < 5_000_000
+    page = disk(file)
+    page.locator(DRAWN).first.wait_for()
+    sliders = page.locator("input[type=range]:enabled").all()
+    assert len(sliders) >= 2
+    for slider in sliders:
+        track, seen = slider.bounding_box(), set()
+        height = track["y"] + track["height"] / 2
+        page.mouse.move(track["x"] + track["width"] / 2, height)
+        page.mouse.down()
+        for share in range(1, 13):
+            page.mouse.move(track["x"] + track["width"] * share / 13, height, steps=2)
+            page.wait_for_timeout(40)
+            seen.add(
+                "".join(
+                    page.locator(".dpl svg").evaluate_all("all => all.map((one) => one.innerHTML)")
+                )
+            )
+        page.mouse.up()
+        assert len(seen) > 7, slider.get_attribute("id")
 
 
 def test_on_a_phone_in_either_theme_nothing_is_cut_and_axe_finds_nothing(
