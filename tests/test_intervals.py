@@ -92,6 +92,14 @@ def test_each_released_number_lies_in_its_own_interval(model: str) -> None:
     assert json.loads(json.dumps(found.as_dict()))["sentence"] == found.sentence
 
 
+def test_no_intervals_for_a_population_where_it_cannot_be_simulated() -> None:
+    """The share of missing cells, the spread about centres and of columns were not released."""
+    without = {"missing-regression", "kmeans", "mean"}
+    for name in TABLES:
+        uncertainty = declaration(name).load(declaration(name).uncertainty)
+        assert uncertainty.spread == (name not in without)
+
+
 def test_a_higher_level_reaches_farther_and_a_seed_repeats() -> None:
     fit = fitted("mean", 2.0)
     assert width(fit.intervals(0.99).same_rows) > width(fit.intervals(0.5).same_rows)

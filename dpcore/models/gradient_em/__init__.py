@@ -86,8 +86,12 @@ def _gradient_model(
         audits={name: f"attack:{constant}", **audits},
         fuzz=f"fuzz:{constant}",
         estimator=f"estimator:{constant}",
-        uncertainty="uncertainty:UNCERTAINTY",
-        **{"worlds": _WORLDS, "decides": _DECIDES, **more},
+        **{
+            "worlds": _WORLDS,
+            "decides": _DECIDES,
+            "uncertainty": "uncertainty:UNCERTAINTY",
+            **more,
+        },
     )
 
 
@@ -119,6 +123,7 @@ MISSING_REGRESSION = _gradient_model(
     plane=False,
     picture="picture:LINE_PORTRAIT",
     table="parameters:line_table",
+    uncertainty="uncertainty:MISSING_REGRESSION",
     worlds=(
         World(related=0.3, away=0.5),
         World(related=1.0),
