@@ -295,6 +295,11 @@ def test_the_table_of_results_has_no_row_missing() -> None:
     assert [line["what"] for line in lines] == list(PAPERS)
     assert {line["verdict"] for line in lines} <= {"agrees", "agrees in part", "differs"}
     assert all(line["why"] and line["made by"] for line in lines)
+    for line in lines:
+        told = stored_result(line["what"]).verdict
+        assert told.lower().startswith(line["verdict"])
+        assert line["why"] in told
+        assert ("one draw" in line["why"]) == ("one draw" in told)
 
 
 def test_what_needs_data_that_are_absent_is_shown_as_it_is_kept(

@@ -91,6 +91,10 @@ def test_one_draw_is_told_and_what_differs_says_what_would_agree() -> None:
     for row in rows:
         row["runs"] = 1
     assert "one draw" in verdict("vips-table-epsilon", rows).sentence
+    for runs, few in ((2, True), (4, True), (5, False), (100, False)):
+        rows[0]["runs"] = runs
+        assert (f"({runs} runs)" in verdict("vips-table-epsilon", rows).sentence) == few
+        assert "one draw" not in verdict("vips-table-epsilon", rows).sentence
     assert "To agree" not in verdict("vips-table-epsilon", epsilons((2.0, 1.0))).sentence
 
 

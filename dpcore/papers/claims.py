@@ -16,6 +16,7 @@ Row = dict[str, Any]
 Points = dict[tuple[str, float], float]  # (panel, x) to a number
 Ends: TypeAlias = tuple[float, float]  # quantiles of its runs
 AGREES, PARTLY, DIFFERS = "agrees", "agrees in part", "differs"
+ENOUGH = 5  # runs of a point; a verdict on fewer says how many
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,12 @@ class Verdict:
     """What became of one figure or table.
 
     stands_in: data that stand for some that are not public; empty where ours are the paper's.
-    one_draw: whether all of it rests on a single draw of the noise.
+    runs: on how many the best supported point rests; 0 where the rows do not count any.
     """
 
     checks: tuple[Check, ...]
     stands_in: str = ""
-    one_draw: bool = False
+    runs: int = 0
 
     @property
     def word(self) -> str:
@@ -79,7 +80,8 @@ class Verdict:
     def sentence(self) -> str:
         """The verdict with its reasons."""
         limits = [self.stands_in] if self.stands_in else []
-        limits += ["one draw"] if self.one_draw else []
+        few = "one draw" if self.runs == 1 else f"{self.runs} runs"
+        limits += [few] if 0 < self.runs < ENOUGH else []
         data = f" ({'; '.join(limits)})" if limits else ""
         claims = "; ".join(check.sentence for check in self.checks if not check.ours)
         more = "; ".join(check.sentence for check in self.checks if check.ours)

@@ -273,8 +273,8 @@ def verdict(name: str, rows: Sequence[Row]) -> Verdict:
     """What became of one figure or table, from its rows. Raises InputError for an unknown name."""
     reproduced = experiment_of(name)
     runs = [row["runs"] for row in rows if row.get("runs")]
-    single = max(runs, default=1 if reproduced.one_draw else 0) == 1
-    return Verdict(tuple(claim(rows) for claim in reproduced.claims), reproduced.stands_in, single)
+    most = max(runs, default=1 if reproduced.one_draw else 0)
+    return Verdict(tuple(claim(rows) for claim in reproduced.claims), reproduced.stands_in, most)
 
 
 def values(rows: Sequence[Row], curve: str, panel: str | None = None) -> dict[float, float]:

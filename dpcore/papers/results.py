@@ -164,7 +164,7 @@ def results_table(names: Sequence[str], folder: Path = STORED) -> list[dict[str,
             {
                 "what": name,
                 "verdict": judged.word,
-                "why": judged.sentence.partition(". ")[2],
+                "why": judged.sentence.removeprefix(judged.word.capitalize()).lstrip(". "),
                 "made by": f"{record['command']} ({record['seconds']:.0f} s)",
             }
         )
