@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from dpcore.arrays import Array
 from dpcore.evaluation.yardstick import Scorer
 from dpcore.fitting.api import fit_grid
 from dpcore.models.kmeans import mathematics as kmeans
+from dpcore.models.kmeans import private
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.models.kmeans.parameters import KMeansParameters
 from dpcore.models.kmeans.private import RECIPE
@@ -184,6 +186,25 @@ def test_the_start_is_worked_out_from_cells_as_k_means_would() -> None:
     places = kmeans.started(exact_sums(rows, spread[0]), spread, 3, 0)
     _, found = align(Centres(places, np.full((1, 3), 1 / 3)), converged(rows, 3))
     assert found.all()
+
+
+def test_the_error_of_the_first_mean_counts_what_clipping_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Few rows of many columns, all of them to one side of the middle of their limits."""
+    rows = np.random.default_rng(0).normal(-0.5, 0.2, (400, 30)).clip(-1, 1)
+    looks, looked = [], private._looked
+
+    def kept(*arguments: Any) -> Any:
+        looks.append(looked(*arguments))
+        return looks[-1]
+
+    monkeypatch.setattr(private, "_looked", kept)
+    budget = (dp.Privacy(epsilon=0.1, delta=1e-5),)
+    fit_grid("kmeans", sealed(rows), privacy=budget, draws=range(9), seed=0, n_components=3)
+    found = np.median(np.sum((looks[0].mean - rows.mean(axis=0)) ** 2, axis=1))
+    assert found > 4.0  # clipped, and drawn to the middle by noise
+    assert 0.3 * found < np.median(30 * looks[0].error) < 3.0 * found
 
 
 @pytest.mark.parametrize("dim", [2, 10, 60])

@@ -44,9 +44,10 @@ from dpcore.wall.statistics import (
 # which the start is worked out.
 SHARES = (0.02, 0.1, 0.03, 0.25)
 OFF_MIDDLE = 0.2  # of the mean square of a row, by the mean nobody has seen
+OFF_IN_MANY = 0.5  # the same in more than TREE_DIM columns, where clipping counts too
 LEAST_LEFT = 0.1  # of a mean square distance, where noise in the mean explains more
 EXPLAINED = 0.4  # of the spread, by groups nobody has seen
-TAKEN = 0.2  # of the square of the most that clipping can take from a mean
+TAKEN = 0.2  # of the square of the most that clipping can take from a mean, at least
 LAGGING = 2.0  # of the noise in a last step, over that of all steps taken as one
 BOTH: tuple[str, ...] = ("counts", "sums")
 
@@ -188,11 +189,13 @@ def _looked(session: Session[Any], norms: Array, first: Array, distances: Array)
     """The same from :func:`located`, by the same multipliers of its releases' noise ``(B,)``."""
     at, dim = located(session, norms, first, distances), session.public.dim
     square = np.maximum(at.distances.square - dim * at.noise, LEAST_LEFT * at.distances.square)
-    error = _both(dim * at.noise, OFF_MIDDLE * at.norms.square) / dim
     spread = np.sqrt(square / dim)
-    view = View.of(session)
+    view, noise = View.of(session), dim * at.noise
     if dim <= TREE_DIM:  # boxes of rows are summed, which lie about the middle of the bounds
+        error = _both(noise, OFF_MIDDLE * at.norms.square) / dim
         return _Look(at.rows, at.mean, error, spread, view, at.norms)
+    taken = at.norms.taken(view.clipped(at.norms, at.rows, first).radius)
+    error = _both(noise + OFF_IN_MANY * taken**2, OFF_IN_MANY * at.norms.square) / dim
     return _Look(at.rows, at.mean, error, spread, replace(view, middle=at.mean), at.distances)
 
 
@@ -202,7 +205,9 @@ def _aimed(look: _Look, components: int, multiplier: Array) -> tuple[NDArray[np.
 
     multiplier ``(B,)``: of the noise in all releases to come, taken as one. Groups explain
     :data:`EXPLAINED` of what clipping leaves of the distances, of which noise takes its share; but
-    the total of K sums has K times the noise of one, and tighter clipping moves it more.
+    the total of K sums has K times the noise of one, and tighter clipping moves it more: the more
+    so, the larger the part of the distances that an error of the mean explains, as all rows then
+    lie to one side.
     """
     dim, rows = look.mean.shape[1], look.rows
     groups = look.view.clipped(look.reach, rows / components, multiplier)
@@ -210,11 +215,12 @@ def _aimed(look: _Look, components: int, multiplier: Array) -> tuple[NDArray[np.
         return np.ones(len(rows), dtype=bool), groups
     whole = look.view.clipped(look.reach, rows, multiplier)
     many, few = ((view.noise(multiplier)[1] / rows) ** 2 for view in (groups, whole))
-    many_bias, few_bias = (TAKEN * look.reach.taken(view.radius) ** 2 for view in (groups, whole))
+    before = dim * look.error
+    aside = np.clip(before / np.maximum(look.reach.square, TINY), TAKEN, 1.0)
+    many_bias, few_bias = (aside * look.reach.taken(view.radius) ** 2 for view in (groups, whole))
     between = EXPLAINED * np.minimum(dim * look.spread**2, groups.radius**2)
     apart = LAGGING * components * (components - 1) * many
     gain = between**2 / np.maximum(between + apart, TINY)
-    before = dim * look.error
     many_error = _both(before, components * many + many_bias)
     single = gain - many_error <= -_both(before, few + few_bias)
     return single, replace(groups, radius=np.where(single, whole.radius, groups.radius))
