@@ -120,12 +120,11 @@ def figure_2(run: Run) -> str:
     *map(at_the_end, ORDER),
     trend("perplexity falls with the steps", CLIPPED, -1),
     stands_in=OTHER_TEXTS,
-    one_draw=True,
 )
 def figure_3(run: Run) -> str:
     """Perplexity after each step at the paper's sigma 1.24, by method, on both corpora.
 
-    Needs what figure 2 needs. Five draws of the noise, two minutes each.
+    Needs what figure 2 needs. Five draws of the noise, four minutes each.
     """
     sentences = []
     for texts in run.progress(CORPORA):
