@@ -30,6 +30,7 @@ TOGETHER = 1  # jobs that somebody looks at, worked on at a time: each uses ever
 AT_MOST = 2  # with those that nobody looks at any more, but which cannot be stopped
 CLOSED_AT = 1.0  # seconds between two looks at whether a page was closed
 ALONE = 8  # visitors who may look as often as they like
+THERE = 60.0  # seconds after its last run for which a page counts as a visitor's
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,16 @@ class Background:
     def __init__(self) -> None:
         self._jobs, self._lock = list[Job](), threading.RLock()
         self._looking: dict[str, tuple[Job, float]] = {}
+        self._drawn: dict[str, float] = {}  # when a visitor's page ran last
+
+    def crowded(self, visitor: str) -> bool:
+        """Whether there are more visitors than may look as often as they like, with this one, whose
+        page runs."""
+        with self._lock:
+            now = monotonic()
+            there = {who: when for who, when in self._drawn.items() if when > now - THERE}
+            self._drawn = there | {visitor: now}
+            return len(self._drawn) > ALONE
 
     def ask(
         self, store: ResultStore, key: Hashable, work: Callable[[], None], visitor: str = ""
@@ -257,6 +268,12 @@ _background = Background()
 def in_background(store: ResultStore, key: Hashable, work: Callable[[], None]) -> None:
     """Have the work done once, for the visitor whose page this is."""
     _background.ask(store, key, work, _visitor())
+
+
+def crowded() -> bool:
+    """Whether so many visitors are here that nothing should be worked out in advance; the page that
+    asks counts as one."""
+    return _background.crowded(_visitor())
 
 
 def look_away() -> None:

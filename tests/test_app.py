@@ -25,6 +25,7 @@ from app.explorer import PAGES
 from app.exports import command, notebook, script
 from app.scenario import GENERATED, UPLOAD, GeneratedTable, Scenario, from_query, offered
 from app.tables import data_of, store_of
+from app.views import explore
 from dpcore.declaration import ACCOUNTANTS
 from dpcore.figures.scene import Scene
 from dpcore.privacy import Privacy
@@ -728,3 +729,21 @@ def test_each_page_says_what_of_its_address_is_not_understood(view: str) -> None
     page.run()
     assert len(page.warning) == 1
     assert page.warning[0].value.startswith(next(iter(bad[view])))
+
+
+@pytest.mark.parametrize(("many", "dial", "expected"), [
+    (False, "epsilon", ["delta", "clip"]),
+    (True, "epsilon", []),
+    (True, "clip", ["clip"]),
+])  # fmt: skip
+def test_with_many_visitors_only_the_dial_that_was_moved_is_worked_out(
+    monkeypatch: pytest.MonkeyPatch, many: bool, dial: str, expected: list[str]
+) -> None:
+    asked: set[str] = set()
+    monkeypatch.setattr(explore, "crowded", lambda: many)
+    monkeypatch.setattr(explore, "done", lambda scenario, data, store, dial: asked.add(dial.name))
+    monkeypatch.setattr(explore, "still_to_come", lambda *_: 1)
+    monkeypatch.setattr(explore, "look_again", lambda more, every: None)
+    healthy(opened(data=GENERATED, made="200x2x3x1", iterations="2", dial=dial))
+    assert asked <= set(expected)
+    assert bool(asked) == bool(expected)

@@ -15,7 +15,7 @@ import pytest
 
 from app import compute, result_store, tables
 from app.explore_scene import picture, scene_of
-from app.result_store import AT_MOST, LOOKED_AT, TOGETHER, Background, ResultStore
+from app.result_store import ALONE, AT_MOST, LOOKED_AT, TOGETHER, Background, ResultStore
 from app.scenario import Scenario, opening
 from dpcore.evaluation.study import BudgetGrid, budget_grid, curves, fitted
 from dpcore.evaluation.yardstick import yardstick
@@ -78,6 +78,14 @@ def test_what_has_not_begun_is_dropped_when_its_visitor_looks_elsewhere(
     may_end.set()
     assert wanted.begun.wait(SOON)
     assert not dropped.begun.is_set()
+
+
+def test_many_visitors_are_a_crowd_until_they_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    background = Background()
+    assert not any(background.crowded(f"visitor {k % ALONE}") for k in range(3 * ALONE))
+    assert background.crowded("one more")
+    monkeypatch.setattr(result_store, "THERE", 0.0)
+    assert not background.crowded("one more")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from app.export_menu import take_fit
 from app.live import live
 from app.papers import at_full_size
 from app.parts import RULE, by_parts, hand_over
-from app.result_store import Data
+from app.result_store import Data, crowded
 from app.scenario import GENERATED, LISTED, PARTS, UPLOAD, Scenario, at_hand, opening
 from app.settings import uploads_allowed
 from app.settings_panel import more_settings
@@ -62,6 +62,7 @@ def page() -> None:
     if scenario.data == UPLOAD:
         upload.custodian_bar()
     beside, hand = sliding(scenario, data, store_of(data)), st.session_state.pop("hand", {})
+    many = crowded()
     sliders(scenario, scenario.budgets(data.rows), beside)
     cover("explore", scenario.hide, lambda: change(hide=""), scenario.data)
     try:
@@ -133,6 +134,8 @@ def page() -> None:
         return
     store = store_of(data)
     slides = wanted(scenario, beside)
+    if many:  # each dial's fits wait for somebody who moves it
+        slides = [dial for dial in slides if dial.name == scenario.dial or dial.key in hand]
     coming = next((dial for dial in slides if not done(scenario, data, store, dial)), None)
     if coming is not None:
         references, begun = study.references, monotonic()
