@@ -90,20 +90,21 @@ class Uncertainty:
     """What a model declares for its intervals.
 
     arrays: released arrays that get some. places: the one by which parts are told apart ``(K, d)``,
-    or of numbers ``(d,)``. spread: whether what left says how rows are spread. widen: what
-    simulated distances are multiplied by. match: from parts and a reference to the parts in its
-    order, in units ``(d,)`` of the columns. draw: rows from released parameters. shares: arrays
-    between 0 and 1. cosines: arrays between -1 and 1. from_zero: whether the numbers of places are
-    coefficients, which say nothing at 0. refuse: why settings allow no intervals, or nothing. lost:
-    parts ``(K,)`` or ``(1,)`` of which noise has left too little: their ends are undefined.
-    explained: from released arrays, how far they moved in simulated releases, and units of the
-    columns, what the parts explain beyond one part, if that can be told; 0 or less is said.
-    sentence: what could be told apart, from the intervals [told from the places].
+    or of numbers ``(d,)``. population: whether there are intervals for the population, which were
+    seen to hold. widen: what simulated distances are multiplied by. match: from parts and a
+    reference to the parts in its order, in units ``(d,)`` of the columns. draw: rows from released
+    parameters. shares: arrays between 0 and 1. cosines: arrays between -1 and 1. from_zero: whether
+    the numbers of places are coefficients, which say nothing at 0. refuse: why settings allow no
+    intervals, or nothing. lost: parts ``(K,)`` or ``(1,)`` of which noise has left too little:
+    their ends are undefined. explained: from released arrays, how far they moved in simulated
+    releases, and units of the columns, what the parts explain beyond one part, if that can be told;
+    0 or less is said. sentence: what could be told apart, from the intervals [told from the
+    places].
     """
 
     arrays: tuple[str, ...]
     places: str
-    spread: bool = True
+    population: bool = True
     widen: float = 1.0
     match: Match = as_they_are
     draw: Draw = _sampled
@@ -124,7 +125,8 @@ class Intervals:
     same_rows: what the same algorithm finds without noise on the same rows; these include the
     privacy noise alone and, with a large budget, are far too narrow for a population. population:
     the parameters of the population, if the model is true of it; these also include the chance of
-    drawing these rows, and are missing where nothing was released of how rows are spread.
+    drawing these rows, and are missing where nothing was released of how rows are spread, and
+    of models whose intervals did not hold on simulated populations.
     sentence: what could be told apart at this noise, and what not.
     """
 
@@ -223,7 +225,7 @@ class _Simulated:
 
     def intervals(self, level: float, seed: int) -> Intervals:
         moved, both = self._distances(seed)
-        population = self._around(both, level) if self.uncertainty.spread else {}
+        population = self._around(both, level) if self.uncertainty.population else {}
         return Intervals(level, self._around(moved, level), population, self._distinguished(moved))
 
     def sentence(self) -> str:

@@ -89,7 +89,7 @@ def line(model: str, name: str, words: Words) -> list[Array]:
             fit = private(model, table, epsilon, first + draw, words)
             intervals = fit.intervals(seed=draw).same_rows
             rows.append(covered(uncertainty, fit, intervals, exact.parameters))
-        if not uncertainty.spread:
+        if not uncertainty.population:
             population.append(np.zeros(0))
             same.append(np.concatenate(rows))
             continue

@@ -57,6 +57,7 @@ def _explained(released: Arrays, moved: Arrays, scale: Array) -> float:
 UNCERTAINTY = Uncertainty(
     ("weights", "means", "covariances"),
     "means",
+    population=False,  # they held in 69 to 90%
     widen=1.25,
     match=by_places("means", "weights", "covariances"),
     shares=("weights",),

@@ -45,7 +45,7 @@ UNCERTAINTY = Uncertainty(
     ("centers", "shares"),
     "centers",
     match=by_places("centers", "shares"),
-    spread=False,
+    population=False,
     widen=1.45,
     draw=_draw,
     shares=("shares",),

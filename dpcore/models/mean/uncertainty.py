@@ -10,4 +10,4 @@ def _refuse(settings: MeanSettings) -> str:
     return "local noise depends on the distribution of the rows, which was not released"
 
 
-UNCERTAINTY = Uncertainty(("mean",), "mean", spread=False, widen=1.1, refuse=_refuse)
+UNCERTAINTY = Uncertainty(("mean",), "mean", population=False, widen=1.1, refuse=_refuse)
