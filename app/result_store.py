@@ -171,10 +171,10 @@ class Background:
 
     def crowded(self, visitor: str) -> bool:
         """Whether there are more visitors than may look as often as they like, with this one, whose
-        page runs."""
+        page runs. A page that was closed counts no more."""
         with self._lock:
-            now = monotonic()
-            there = {who: when for who, when in self._drawn.items() if when > now - THERE}
+            now, drawn = monotonic(), self._drawn.items()
+            there = {who: when for who, when in drawn if when > now - THERE and not is_closed(who)}
             self._drawn = there | {visitor: now}
             return len(self._drawn) > ALONE
 

@@ -84,8 +84,12 @@ def test_many_visitors_are_a_crowd_until_they_are_gone(monkeypatch: pytest.Monke
     background = Background()
     assert not any(background.crowded(f"visitor {k % ALONE}") for k in range(3 * ALONE))
     assert background.crowded("one more")
+    with monkeypatch.context() as patch:
+        patch.setattr(result_store, "is_closed", lambda visitor: visitor == "visitor 0")
+        assert not background.crowded("one more")
+    assert background.crowded("another")
     monkeypatch.setattr(result_store, "THERE", 0.0)
-    assert not background.crowded("one more")
+    assert not background.crowded("another")
 
 
 @pytest.mark.parametrize(
