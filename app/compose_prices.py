@@ -40,6 +40,7 @@ from dpcore.evaluation.composition import (
 from dpcore.privacy import Event
 
 COARSE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+NESTED = frozenset({"basic", "advanced"})  # their noise for a budget takes a search in a search
 
 
 @dataclass
@@ -160,7 +161,7 @@ def _prices(
     results = _results_of(store, key)
     results |= stored(composition, target)
     missing = set()
-    wanted = counts or (composition.k, *(COUNTS if target is None else COARSE))
+    wanted = counts or (composition.k, *counts_of(composition, target))
     for count in dict.fromkeys(wanted):
         for slot in slow:
             if (count, slot) not in results:
@@ -191,10 +192,21 @@ def _distance(count: int, current: int) -> float:
 def slow_of(composition: Composition, target: float | None) -> frozenset[str]:
     """Slots to be worked out in the background: solving for noise asks a method many times."""
     events, methods = composition.events, composition.methods
-    sampled = any(event.sampling != "none" for event in events)
-    if target is not None and sampled:
-        return frozenset(way.slot for way in ways(events, methods) if way.method is not None)
-    return slow_slots(events, methods)
+    slow = slow_slots(events, methods)
+    if target is None:
+        return slow
+    solved = frozenset(way.slot for way in ways(events, methods) if way.method is not None)
+    return solved if _sampled(composition) else slow or solved & NESTED
+
+
+def counts_of(composition: Composition, target: float | None) -> tuple[int, ...]:
+    """At which counts those are worked out."""
+    slow = slow_slots(composition.events, composition.methods)
+    return COARSE if target is not None and (slow or _sampled(composition)) else COUNTS
+
+
+def _sampled(composition: Composition) -> bool:
+    return any(event.sampling != "none" for event in composition.events)
 
 
 def _filled(

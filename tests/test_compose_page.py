@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import wording
 from streamlit.testing.v1 import AppTest
-from studio.composed import ends, kept_presets
+from studio.composed import drawn_presets, ends, kept_presets
 from support import every, split_lanes
 
 from app import compose_prices
@@ -772,14 +772,16 @@ def test_every_slow_preset_opens_with_kept_prices() -> None:
         other = replace(asked, lines=(replace(asked.lines[0], noise=3.0), *asked.lines[1:]))
         assert not stored(other)
         slots = compose_prices.slow_of(asked, asked.epsilon)
-        wanted = {(count, slot) for count in (*compose_prices.COARSE, asked.k) for slot in slots}
+        counts = (*compose_prices.counts_of(asked, asked.epsilon), asked.k)
+        wanted = {(count, slot) for count in counts for slot in slots}
         assert asked.methods or wanted <= set(stored(asked, asked.epsilon))
         assert not stored(other, asked.epsilon)
         assert not stored(asked, 2.0)
     assert not compose_prices.priced(opening("abadi")).prices.waiting
-    sought = compose_prices.priced(replace(opening("abadi"), show="noise")).picture
-    assert isinstance(sought, Prices)
-    assert not sought.waiting
+    for name in kept_presets():
+        sought = compose_prices.priced(replace(opening(name), show="noise")).picture
+        assert isinstance(sought, Prices)
+        assert opening(name).methods or not sought.waiting, name
 
 
 @split_lanes("name", kept_presets(), merge=4)
@@ -801,7 +803,7 @@ def test_a_kept_price_is_what_is_worked_out_anew(name: str) -> None:
     [pytest.param(show, marks=[pytest.mark.merge] * (show == "profile")) for show in PARTS],
 )
 def test_no_picture_of_a_slow_preset_is_waited_for(show: str) -> None:
-    for name in kept_presets():
+    for name in drawn_presets():
         asked = replace(opening(name), show=show)
         answer = compose_prices.priced(asked)
         assert not answer.left, name
@@ -813,7 +815,7 @@ def test_no_picture_of_a_slow_preset_is_waited_for(show: str) -> None:
         assert not stored_pictures(show, other)
 
 
-@split_lanes("name", kept_presets(), merge=4)
+@split_lanes("name", drawn_presets(), merge=4)
 def test_a_kept_picture_is_what_is_worked_out_anew_rounded_to_the_safe_side(name: str) -> None:
     asked = opening(name)
     for kind in PARTS:

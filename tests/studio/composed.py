@@ -1,6 +1,7 @@
 """Work out anew what Compose keeps of its presets: ``python -m tests.studio.composed [PRESET...]``.
 
-A preset whose noise is Gaussian on the whole table has closed forms, and nothing to keep.
+A preset whose noise is Gaussian on the whole table has closed forms but for the noise that a budget
+needs.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from app.compose_prices import COARSE, slow_of
+from app.compose_prices import counts_of, slow_of
 from app.composed import FILE, PARTS, PICTURES, member, packed, question
 from app.composing import PRESETS, opening
 from dpcore.errors import NotCovered
@@ -28,9 +29,12 @@ from dpcore.evaluation.composition import (
 def kept_presets() -> tuple[str, ...]:
     """The presets that have something to keep."""
     lists = {name: opening(name) for name in PRESETS}
-    return tuple(
-        name for name, preset in lists.items() if slow_slots(preset.events, preset.methods)
-    )
+    return tuple(name for name, preset in lists.items() if slow_of(preset, preset.epsilon))
+
+
+def drawn_presets() -> tuple[str, ...]:
+    """Those of them whose pictures are kept too."""
+    return tuple(name for name in kept_presets() if slow_slots(opening(name).events))
 
 
 def ends(name: str, slot: str, count: int, target: float | None = None) -> list[float]:
@@ -46,9 +50,10 @@ def record_of(name: str) -> dict[str, Any]:
     counts = sorted({*COUNTS, scenario.k})
     slots = sorted(slow_slots(scenario.events))
     prices = {slot: [ends(name, slot, count) for count in counts] for slot in slots}
-    target, coarse = scenario.epsilon, sorted({*COARSE, scenario.k})
+    target = scenario.epsilon
+    counts = sorted({*counts_of(scenario, target), scenario.k})
     noises = {
-        slot: [ends(name, slot, count, target) for count in coarse]
+        slot: [ends(name, slot, count, target) for count in counts]
         for slot in sorted(slow_of(scenario, target))
     }
     named = {"preset": name, "question": question(scenario)}
@@ -86,7 +91,7 @@ def main(names: list[str]) -> None:
     if PICTURES.exists():
         with np.load(PICTURES) as file:
             arrays = {key: file[key] for key in file}
-    for name in names or kept_presets():
+    for name in set(drawn_presets()).intersection(names or kept_presets()):
         arrays |= arrays_of(name)
     np.savez_compressed(PICTURES, **arrays)
 
