@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -160,27 +162,23 @@ def _prices(
     prices: Prices = store.answers.get(key, closed).at(composition.k)
     results = _results_of(store, key)
     results |= stored(composition, target)
+
+    def price(count: int, slot: str) -> Prices:
+        return price_list(
+            events, delta, (count,), epsilon=target, only={slot}, methods=composition.methods
+        )
+
     missing = set()
     wanted = counts or (composition.k, *counts_of(composition, target))
-    for count in dict.fromkeys(wanted):
-        for slot in slow:
-            if (count, slot) not in results:
-                missing.add(slot)
-                tasks.append(
-                    Task(
-                        _distance(count, composition.k),
-                        results,
-                        (count, slot),
-                        lambda k=count, s=slot: price_list(  # type: ignore[misc]
-                            events,
-                            delta,
-                            (k,),
-                            epsilon=target,
-                            only={s},
-                            methods=composition.methods,
-                        ),
-                    )
-                )
+    for count, slot in itertools.product(dict.fromkeys(wanted), slow):
+        if (count, slot) in results:
+            continue
+        if count == composition.k and slow <= NESTED:  # a single one is quick
+            results[count, slot] = price(count, slot)
+            continue
+        missing.add(slot)
+        rank = _distance(count, composition.k)
+        tasks.append(Task(rank, results, (count, slot), partial(price, count, slot)))
     return _filled(prices, results, slow, frozenset(missing))
 
 
