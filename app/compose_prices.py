@@ -42,7 +42,7 @@ from dpcore.evaluation.composition import (
 from dpcore.privacy import Event
 
 COARSE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
-NESTED = frozenset({"basic", "advanced"})  # their noise for a budget takes a search in a search
+NESTED = frozenset({"basic", "advanced"})  # a search within a search finds their noise for a budget
 
 
 @dataclass
@@ -198,7 +198,7 @@ def slow_of(composition: Composition, target: float | None) -> frozenset[str]:
 
 
 def counts_of(composition: Composition, target: float | None) -> tuple[int, ...]:
-    """At which counts those are worked out."""
+    """The counts at which slow answers are computed."""
     slow = slow_slots(composition.events, composition.methods)
     return COARSE if target is not None and (slow or _sampled(composition)) else COUNTS
 

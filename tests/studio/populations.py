@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DRAWS = {"gmm": 4, "kmeans": 4}  # tables, one release from each; 8 of other models
-MANY = 200_000  # rows of which the population's centres are those
+MANY = 200_000  # rows whose exact centres count as the population's
 GROUPS = (
     "two_columns_overlapping",
     "three_columns",
