@@ -112,6 +112,7 @@ class Run:
         self.ask = ask
         self.title = title
         self.panels: dict[str, Panel] = {}
+        self._latest = ""
         self._points: list[Row | _Scores] = []
         self._scores: dict[tuple[str, str, float], _Scores] = {}
         self._begin, self._width = 0.0, 1.0
@@ -128,7 +129,8 @@ class Run:
         kind: str = "lines",
         across: int = 1,
     ) -> None:
-        """Begin a pair of axes: rows go there from now on. See :class:`Panel`."""
+        """Begin a pair of axes, or go on with it: rows go there from now on. See :class:`Panel`."""
+        self._latest = id
         self.panels[id] = Panel(
             id, title or id, x, y, log_x and kind == "lines", log_y, kind, across
         )
@@ -173,10 +175,6 @@ class Run:
     def rows(self) -> list[Row]:
         """All rows so far."""
         return [point.row() if isinstance(point, _Scores) else point for point in self._points]
-
-    @property
-    def _latest(self) -> str:
-        return next(reversed(self.panels))
 
 
 @dataclass(frozen=True)
