@@ -171,9 +171,10 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
 
 
 def visits_of(scenario: Scenario, data: Data) -> float:
-    """Visits of a row in one fit, with what its matrices of columns against columns are worth."""
+    """Visits of a row in one fit, with what its matrices of columns against columns are worth, and
+    what is computed without rows."""
     columns = 0 if data.documents else data.public.dim
-    return scenario.visits(data.rows) + 2.0 * columns**3
+    return scenario.visits(data.rows) + 2.0 * columns**3 + scenario.declared.fixed_cost
 
 
 def coming(grid: BudgetGrid) -> tuple[float, ...]:

@@ -160,8 +160,9 @@ class Model:
     adjacencies: what it can protect, the usual first. recommended: options of the recommended
     method. methods: the others, by the names that links use. plane: its picture is a plane of two
     columns. ghosts: its picture shows other draws of the noise. cost: of a visit of a row, in units
-    of a mixture's. one_row: its parameters are one number a column. columns_first: arrays of its
-    parts are ``(d, K)``, not ``(K, d)``. holds_out: the explorer holds rows out, which no fit sees.
+    of a mixture's; fixed_cost: in such visits, of what a fit computes without the rows. one_row:
+    its parameters are one number a column. columns_first: arrays of its parts are ``(d, K)``, not
+    ``(K, d)``. holds_out: the explorer holds rows out, which no fit sees.
     metrics: of utility, the paper's own first; empty: the score of its yardstick alone. axes: what
     each axis of a released array stands for, ``column`` or ``component``, by the array's name;
     empty: its shape tells. recipe, scorer, picture, table, audits, fuzz, estimator: where the rest
@@ -198,6 +199,7 @@ class Model:
     shown: str = "Fit"
     pictures: Mapping[str, Picture] = field(default_factory=dict)
     cost: float = 1.0
+    fixed_cost: float = 0.0
     one_row: bool = False
     columns_first: bool = False
     holds_out: bool = True

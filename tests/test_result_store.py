@@ -381,13 +381,18 @@ def test_further_draws_reach_the_picture() -> None:
 
 @pytest.mark.parametrize(
     "scenario",
-    [opening("digits", "ppca"), replace(opening("five_parties"), method="mte")],
-    ids=["64 columns", "a slow method"],
+    [
+        opening("digits", "ppca"),
+        replace(opening("five_parties"), method="mte"),
+        replace(opening("iris", "kmeans"), noise=4242),
+    ],
+    ids=["64 columns", "a slow method", "cells that are clustered"],
 )
 def test_few_rows_can_take_long_and_then_show_their_first_fit_before_the_others(
     scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Matrices of columns against each other do, and a semidefinite program for each fit."""
+    """Matrices of columns against each other do, and a semidefinite program for each fit, and a
+    clustering of released cells."""
     data, behind = tables.data_of(scenario), list[Any]()
     assert data is not None
     monkeypatch.setattr(compute, "in_background", lambda *job: behind.append(job))

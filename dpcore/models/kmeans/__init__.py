@@ -73,6 +73,7 @@ MODEL = Model(
         "not where one is replaced",
     ),
     least=2,
+    fixed_cost=2e5,  # released cells are clustered
     methods={
         "dplloyd": Method("DPLloyd", "paper", ("linear", "zcdp"), algorithm="dplloyd"),
         "dplloyd_proved": Method(
