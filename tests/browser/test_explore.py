@@ -359,7 +359,6 @@ def test_work_in_the_background_does_not_take_the_thumb_from_the_hand(explore: A
     answered(page, held)
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("data", ["places", "digits", "two_clouds"])
 def test_a_picture_without_outlines_is_whole_too(explore: Any, data: str) -> None:
     page = explore(f"?data={data}")

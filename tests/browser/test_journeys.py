@@ -113,11 +113,7 @@ def test_a_steward_comes_from_an_upload_to_a_verified_release(
 @pytest.mark.parametrize(
     ("kind", "features"),
     [
-        pytest.param(
-            "german",
-            ["Alter", "Blutdruck", "Kosten", "Aufnahme"],
-            marks=pytest.mark.alone,  # a click was lost once while other browsers were busy
-        ),
+        ("german", ["Alter", "Blutdruck", "Kosten", "Aufnahme"]),
         pytest.param("english", ["age", "sbp", "cost", "admitted"], marks=pytest.mark.full),
         pytest.param("persons", ["weight", "height"], marks=pytest.mark.full),
         pytest.param("million", ["x", "y"], marks=pytest.mark.full),
