@@ -113,7 +113,11 @@ def test_a_steward_comes_from_an_upload_to_a_verified_release(
 @pytest.mark.parametrize(
     ("kind", "features"),
     [
-        ("german", ["Alter", "Blutdruck", "Kosten", "Aufnahme"]),
+        pytest.param(
+            "german",
+            ["Alter", "Blutdruck", "Kosten", "Aufnahme"],
+            marks=pytest.mark.alone,  # a click is lost now and then while other browsers are busy
+        ),
         pytest.param("english", ["age", "sbp", "cost", "admitted"], marks=pytest.mark.full),
         pytest.param("persons", ["weight", "height"], marks=pytest.mark.full),
         pytest.param("million", ["x", "y"], marks=pytest.mark.full),
