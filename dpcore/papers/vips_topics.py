@@ -228,7 +228,7 @@ def _grids(
 
 def _without_noise(half: Halves, share: float) -> dict[str, Grid]:
     """The exact fit, and no topic but the frequencies of the words."""
-    frequencies = {"n_components": 1, "rate": 1.0, "iterations": 1}
+    frequencies: dict[str, Any] = {"n_components": 1, "rate": 1.0, "iterations": 1}
     return {
         EXACT: _fit(half, share, None),
         FREQUENCIES: fit_grid("lda", half.train, privacy=None, **frequencies),
