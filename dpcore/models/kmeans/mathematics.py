@@ -128,10 +128,16 @@ def clustered(points: Array, weights: Array, components: int, seed: int) -> Arra
     runs, _, dim = points.shape
     rng = np.random.default_rng([seed, components, dim, 5])
     best, cost = np.zeros((runs, components, dim)), np.full(runs, np.inf)
+    new_cost = np.empty(runs)
     for _ in range(TRIES):
-        centres = _plus_plus(points, weights, components, rng)
+        centres, moving = _plus_plus(points, weights, components, rng), np.arange(runs)
         for _ in range(ROUGH_STEPS):
-            centres, new_cost = _weighted_step(points, weights, centres)
+            before = centres[moving]
+            after, new_cost[moving] = _weighted_step(points[moving], weights[moving], before)
+            centres[moving] = after
+            moving = moving[np.any(after != before, axis=(1, 2))]  # the others stay for ever
+            if not moving.size:
+                break
         better = new_cost < cost
         best[better], cost = centres[better], np.minimum(new_cost, cost)
     return best
