@@ -8,8 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from app.compute import COMING, Study, coarse_to_fine, coming, draws_of, references_of
+from app.compute import (
+    COMING,
+    Study,
+    coarse_to_fine,
+    coming,
+    draws_of,
+    hold_against,
+    references_of,
+)
 from app.parts import by_parts, complete, numbers
+from app.parts import hand_over as hand_over_parts
 from app.parts import work_out as work_out_parts
 from app.precomputed import kept_sweep
 from app.result_store import Data, ResultStore, in_background
@@ -216,6 +225,24 @@ def swept(
         references += more.references
         single = np.append(single, more.single)
     return Study(grid, usual, Curves({}, {}, single), not left, references)
+
+
+def hand_over(
+    scenario: Scenario, data: Data, store: ResultStore, beside: tuple[Sliding, ...]
+) -> None:
+    """Let the study over epsilon begin with what is known of the stop that a dial was moved to."""
+    if scenario.dial == PARTS:
+        hand_over_parts(scenario, data, store)
+        return
+    dial = next((one for one in beside if one.name == scenario.dial), None)
+    if dial is None or dial.budgets or dial.name in NOISE_ALONE:
+        return  # the study is held against the same as before
+    for part in _parts(scenario, data, store, dial):
+        if isinstance(part, Sweep) and dial.value in part.grid.stops:
+            at = part.grid.stops.index(dial.value)
+            if part.grid.refusals[at] is None:
+                setting = scenario.setting(data.secret)
+                hold_against(part.references[at], setting, data, store)
 
 
 def done(scenario: Scenario, data: Data, store: ResultStore, dial: Sliding) -> bool:

@@ -14,7 +14,7 @@ from app import compute
 from app.explore_scene import scene_of, swept_picture
 from app.result_store import ResultStore
 from app.scenario import Scenario, from_query, misread, opening, sane
-from app.sweeps import CLIPS, DELTAS, Sliding, by_noise, done, sliding, swept
+from app.sweeps import CLIPS, DELTAS, Sliding, by_noise, done, hand_over, sliding, swept
 from app.tables import data_of, some_rows
 from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.load import load
@@ -104,6 +104,19 @@ def test_every_stop_is_the_fit_of_that_setting(scenario: Scenario, dial: str) ->
         bold = at[0].grid.utility[at[1], 0]
         assert found.grid.utility[i, 0] == pytest.approx(bold, rel=1e-9)
     assert len(guarantees) == (len(FEW[dial]) if dial == "delta" else 1)
+
+
+def test_a_stop_hands_what_it_is_held_against_to_the_study_over_epsilon() -> None:
+    store = ResultStore()
+    data, slide = begin(SMALL, "clip", store)
+    slide = replace(slide, stops=FEW["clip"])
+    known = compute.references_of(SMALL.setting(), data, store)
+    made_now(SMALL, data, store, slide, known)
+    found = swept(SMALL, data, store, slide, known)
+    assert found is not None
+    here = replace(SMALL, **slide.put(0.6, SMALL))
+    hand_over(here, data, store, (replace(slide, value=0.6),))
+    assert compute.references_of(here.setting(), data, store) is found.held[1]
 
 
 def test_a_sweep_is_shown_as_far_as_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,14 +17,24 @@ from app.explore_scene import parts_picture, picked_of, picture, swept_picture, 
 from app.export_menu import take_fit
 from app.live import live
 from app.papers import at_full_size
-from app.parts import RULE, by_parts, hand_over
+from app.parts import RULE, by_parts
 from app.result_store import Data, crowded
 from app.scenario import GENERATED, LISTED, PARTS, UPLOAD, Scenario, at_hand, opening
 from app.settings import uploads_allowed
 from app.settings_panel import more_settings
 from app.spoilers import visible
 from app.state import change, current, heard, note_misread, step_of
-from app.sweeps import TITLES, Sliding, by_noise, done, sliding, still_to_come, swept, work_out
+from app.sweeps import (
+    TITLES,
+    Sliding,
+    by_noise,
+    done,
+    hand_over,
+    sliding,
+    still_to_come,
+    swept,
+    work_out,
+)
 from app.tables import data_of, judged_on, provenance, store_of
 from app.widgets import Apply, box, field, pick, slide
 from dpcore.datasets.catalogue import BundledCorpus
@@ -66,8 +76,7 @@ def page() -> None:
     sliders(scenario, scenario.budgets(data.rows), beside)
     cover("explore", scenario.hide, lambda: change(hide=""), scenario.data)
     try:
-        if scenario.dial == PARTS:
-            hand_over(scenario, data, store_of(data))
+        hand_over(scenario, data, store_of(data), beside)
         with st.spinner("Fitting it exactly, then privately…"):
             study = compute.study(scenario, data, store_of(data), budget_wanted(hand, beside))
         pinned = pins.views(scenario, ask=study.complete)
