@@ -42,6 +42,7 @@ AT_ONCE = 40e6  # row visits (rows x runs x iterations x components) worked out 
 GAMES = 2000  # of the attacker, at most
 LEAST_GAMES = 200
 IN_HAND = 3e6  # row visits of a fit that is made while a hand waits for it
+NO_ROWS = 2e4  # row visits that a fit without rows would be worth
 COMING = "This fit is still being computed."
 COMPARING = "comparing…"
 
@@ -174,7 +175,8 @@ def visits_of(scenario: Scenario, data: Data) -> float:
     """Visits of a row in one fit, with what its matrices of columns against columns are worth, and
     what is computed without rows."""
     columns = 0 if data.documents else data.public.dim
-    return scenario.visits(data.rows) + 2.0 * columns**3 + scenario.declared.fixed_cost
+    without_rows = NO_ROWS + scenario.declared.fixed_cost + 2.0 * columns**3
+    return scenario.visits(data.rows) + without_rows
 
 
 def coming(grid: BudgetGrid) -> tuple[float, ...]:

@@ -385,8 +385,9 @@ def test_further_draws_reach_the_picture() -> None:
         opening("digits", "ppca"),
         replace(opening("five_parties"), method="mte"),
         replace(opening("iris", "kmeans"), noise=4242),
+        replace(opening("iris"), noise=4242, dial="clip", clip=0.7),
     ],
-    ids=["64 columns", "a slow method", "cells that are clustered"],
+    ids=["64 columns", "a slow method", "cells that are clustered", "a hand on clipping"],
 )
 def test_few_rows_can_take_long_and_then_show_their_first_fit_before_the_others(
     scenario: Scenario, monkeypatch: pytest.MonkeyPatch
