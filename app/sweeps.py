@@ -291,30 +291,32 @@ def work_out(
     if wanted is not None:
         store.wanted[keys] = wanted
 
-    def at(stop: float) -> Sweep | str:
+    def at(stops: tuple[float, ...]) -> Sweep | str:
         try:
             table, held_out = data.table, data.held_out
             if dial.name == "fitted_rows":
-                table = some_rows(data.every or data, int(stop), store).table
+                table = some_rows(data.every or data, int(stops[0]), store).table
             budget = scenario.epsilon
-            return sweep(table, setting, references, budget, dial.name, (stop,), draws, held_out)
+            return sweep(table, setting, references, budget, dial.name, stops, draws, held_out)
         except DPCoreError as refusal:
             return str(refusal)
 
+    def following(rounds: list[tuple[float, ...]], left: tuple[float, ...]) -> tuple[float, ...]:
+        """The stops that are fitted next: many at once where they share their work."""
+        wanted = store.wanted.pop(keys, None)
+        if wanted in left:
+            return (wanted,)
+        some = next(filter(None, (tuple(s for s in part if s in left) for part in rounds)))
+        return some if dial.name == "delta" and scenario.cost == 1.0 else some[:1]
+
     def background() -> None:
         for key in reversed(keys):  # a typed value first
-            order = [stop for some in coarse_to_fine(key[-1]) for stop in some]
+            rounds = coarse_to_fine(key[-1])
             while _left(there := store.answers.peek(key)):
-                left = order if there is None else coming(there.grid)
-                stop_wanted = store.wanted.pop(keys, order[0])
-                part = at(
-                    stop_wanted
-                    if stop_wanted in left
-                    else next(stop for stop in order if stop in left)
-                )
+                part = at(following(rounds, key[-1] if there is None else coming(there.grid)))
                 store.answers.change(
                     key,
-                    lambda there, part=part, key=key: _with_stop(there, part, key[-1], references),  # type: ignore[misc]
+                    lambda there, part=part, key=key: _with_stops(there, part, key[-1], references),  # type: ignore[misc]
                 )
                 if keys not in store.waiting:
                     return  # nobody looks at it any more
@@ -322,10 +324,10 @@ def work_out(
     in_background(store, keys, background)
 
 
-def _with_stop(
+def _with_stops(
     so_far: Sweep | None, part: Sweep | str, stops: tuple[float, ...], usual: References
 ) -> Sweep | str:
-    """What is known of a study over a dial with one more of its stops, or why there is none."""
+    """What is known of a study over a dial with more of its stops, or why there is none."""
     if isinstance(part, str):
         return part
     if so_far is None:
@@ -333,11 +335,12 @@ def _with_stop(
             nan = float("nan")
             usual = replace(usual, own_steps_utility=nan, clipped_utility=nan, clipped_share=nan)
         count = len(stops)
-        empty = part.grid.among(stops, COMING)
+        empty = part.grid.taken([0]).among(stops, COMING)
         so_far = Sweep(empty, (usual,) * count, np.full(count, np.nan))
-    at = stops.index(part.grid.stops[0])
     references, single = list(so_far.references), so_far.single.copy()
-    references[at], single[at] = part.references[0], part.single[0]
+    for place, stop in enumerate(part.grid.stops):
+        at = stops.index(stop)
+        references[at], single[at] = part.references[place], part.single[place]
     return Sweep(so_far.grid.filled(part.grid), tuple(references), single)
 
 

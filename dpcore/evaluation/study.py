@@ -373,6 +373,20 @@ def budget_grid(
     """
     requests = [setting.request(epsilon) for epsilon in epsilons]
     _, refusals = setting.reach(epsilons, setting.accountant, _public_rows(table, setting))
+    return _grid(table, setting, reference, requests, refusals, draws, held_out)
+
+
+def _grid(
+    table: PrivateTable,
+    setting: Setting,
+    reference: Any,
+    requests: Sequence[Privacy],
+    refusals: tuple[str | None, ...],
+    draws: Sequence[int],
+    held_out: PrivateTable | None,
+) -> BudgetGrid:
+    """Fit every request that is not refused, with every draw; they differ in budget and delta."""
+    epsilons = tuple(_epsilon_of(request) for request in requests)
     judge, scorer = yardstick(setting.model), _scorer(table, setting, held_out)
     reached = [i for i, refusal in enumerate(refusals) if refusal is None]
     shape = (len(epsilons), len(draws))
@@ -398,7 +412,7 @@ def budget_grid(
             ledgers[i] = grid.ledger.at(position * len(draws))
     return BudgetGrid(
         setting.model,
-        tuple(epsilons),
+        epsilons,
         fits,
         recovered,
         worth,
@@ -407,9 +421,14 @@ def budget_grid(
         tuple(ledgers),
         refusals,
         scorer.public,
-        tuple(epsilons),
+        epsilons,
         metric=setting.metric,
     )
+
+
+def _epsilon_of(request: Privacy) -> float:
+    assert request.epsilon is not None  # a setting asks for a budget
+    return request.epsilon
 
 
 NOISE_ALONE = ("delta", "rows_per_person")  # dials that change nothing else
@@ -445,6 +464,8 @@ def sweep(
     held_out: rows that no fit sees, to judge fits on [those that are fitted]. A stop out of reach
     is left out with its reason; raises InputError where the setting itself is wrong.
     """
+    if dial == "delta" and setting.mode == "proved":
+        return _over_delta(table, setting, exact, epsilon, stops, draws, held_out)
     grids, held, single = [], [], []
     for stop in stops:
         here = setting if dial == "fitted_rows" else setting.at(dial, stop)
@@ -461,6 +482,28 @@ def sweep(
         single.append(rival[0])
     grid = replace(reduce(BudgetGrid.with_budget, grids), stops=tuple(stops), dial=dial)
     return Sweep(grid, tuple(held), np.array(single))
+
+
+def _over_delta(
+    table: PrivateTable,
+    setting: Setting,
+    exact: References,
+    epsilon: float,
+    stops: Sequence[float],
+    draws: Sequence[int],
+    held_out: PrivateTable | None,
+) -> Sweep:
+    """:func:`sweep` of delta: all stops in one fit, as they differ in their noise alone."""
+    settings, rows = [setting.at("delta", stop) for stop in stops], _public_rows(table, setting)
+    refusals = tuple(one.reach((epsilon,), one.accountant, rows)[1][0] for one in settings)
+    requests = [one.request(epsilon) for one in settings]
+    grid = _grid(table, setting, exact.converged, requests, refusals, draws, held_out)
+    reached = [i for i, refusal in enumerate(refusals) if refusal is None]
+    single = np.full(len(stops), np.nan)
+    if reached:
+        rivals = [settings[i].simplest().request(epsilon) for i in reached]
+        single[reached] = _rivals(table, setting, rivals, draws, held_out)
+    return Sweep(replace(grid, stops=tuple(stops), dial="delta"), (exact,) * len(stops), single)
 
 
 def _unfitted(array: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:
@@ -538,13 +581,24 @@ def _rival(
     held_out: PrivateTable | None,
 ) -> Array:
     """Median utility ``(S,)`` of the simplest private rival."""
+    single = setting.simplest()
+    return _rivals(table, setting, [single.request(e) for e in epsilons], draws, held_out)
+
+
+def _rivals(
+    table: PrivateTable,
+    setting: Setting,
+    requests: Sequence[Privacy],
+    draws: Sequence[int],
+    held_out: PrivateTable | None,
+) -> Array:
+    """The same for requests of the rival."""
     judge, scorer = yardstick(setting.model), _scorer(table, setting, held_out)
     if not judge.fits_rival:
-        return np.full(len(epsilons), least(setting.model, scorer, setting.metric))
-    single = setting.simplest()
-    alone = fitted(table, single, [single.request(e) for e in epsilons], draws)
+        return np.full(len(requests), least(setting.model, scorer, setting.metric))
+    alone = fitted(table, setting.simplest(), requests, draws)
     scores = utility(setting.model, alone.runs.final, scorer, setting.metric)
-    return np.asarray(np.median(scores.reshape(len(epsilons), len(draws)), axis=1))
+    return np.asarray(np.median(scores.reshape(len(requests), len(draws)), axis=1))
 
 
 @dataclass(frozen=True)
