@@ -69,7 +69,7 @@ def rates(names: list[str], third: str = "") -> Iterator[dict[str, float | str]]
                     yield row | {"updates": "cannot slide"}
                     continue
                 try:
-                    dragged(page, key, 0.7)  # the first asks for its stops
+                    dragged(page, key, 0.66)  # asks for its stops; where no dial opens
                     page.wait_for_timeout(4000)
                     wait_until_still(page, 10 * PATIENCE / 1000)
                     yield row | dragged(page, key, 0.4)
