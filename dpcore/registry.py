@@ -84,6 +84,7 @@ PAPERS = {
     "robust-em-means": "dpcore.papers.heavy_means:heavy_means",
     "vips-figure-4": "dpcore.papers.vips_logistic:figure_4",
     "vips-figure-5": "dpcore.papers.vips_logistic:figure_5",
+    "vips-figure-5-sparse": "dpcore.papers.vips_sparse:figure_5_sparse",
     "vips-figure-6": "dpcore.papers.vips_logistic:figure_6",
     "vips-figure-8": "dpcore.papers.vips_belief:figure_8",
 }

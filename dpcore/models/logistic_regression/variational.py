@@ -42,7 +42,7 @@ class Factorised:
         """The same as any regression's; how much of the spread is noise is not known."""
         size = self.mean.shape[1]
         covariance = np.exp(2.0 * self.log_sd)[:, :, None] * np.eye(size)
-        return Coefficients(self.mean, covariance, np.full_like(covariance, np.nan))
+        return Coefficients(self.mean, covariance, np.broadcast_to(np.nan, covariance.shape))
 
 
 def row_gradients(posterior: Factorised, coins: Array) -> Any:
