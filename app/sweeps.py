@@ -234,7 +234,7 @@ def hand_over(
     if scenario.dial == PARTS:
         hand_over_parts(scenario, data, store)
         return
-    dial = next((one for one in beside if one.name == scenario.dial), None)
+    dial = next((other for other in beside if other.name == scenario.dial), None)
     if dial is None or dial.budgets or dial.name in NOISE_ALONE:
         return  # the study is held against the same as before
     for part in _parts(scenario, data, store, dial):

@@ -495,8 +495,8 @@ def _over_delta(
 ) -> Sweep:
     """:func:`sweep` of delta: all stops in one fit, as they differ in their noise alone."""
     settings, rows = [setting.at("delta", stop) for stop in stops], _public_rows(table, setting)
-    refusals = tuple(one.reach((epsilon,), one.accountant, rows)[1][0] for one in settings)
-    requests = [one.request(epsilon) for one in settings]
+    refusals = tuple(stop.reach((epsilon,), stop.accountant, rows)[1][0] for stop in settings)
+    requests = [stop.request(epsilon) for stop in settings]
     grid = _grid(table, setting, exact.converged, requests, refusals, draws, held_out)
     reached = [i for i, refusal in enumerate(refusals) if refusal is None]
     single = np.full(len(stops), np.nan)
