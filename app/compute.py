@@ -242,7 +242,10 @@ def references_of(setting: Setting, data: Data, store: ResultStore) -> Reference
 
     def make() -> References:
         stored = kept_references(data, setting)
-        return stored or references(data.table, setting, best, data.held_out)
+        unclipped = ("any clipping", *_references_key(replace(setting, clip=1.0), data))
+        other = store.references.peek(unclipped)
+        known = stored or references(data.table, setting, best, data.held_out, other)
+        return store.references.get(unclipped, lambda: known) if other is None else known
 
     return store.references.get(key, make)
 

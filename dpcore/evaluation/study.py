@@ -194,14 +194,18 @@ def references(
     setting: Setting,
     best: Any = None,
     held_out: PrivateTable | None = None,
+    other: References | None = None,
 ) -> References:
     """Fit the references of a setting; none is private. best: the converged fit, if known.
-    held_out: rows that no fit sees, to judge fits on [those that are fitted]."""
+    held_out: rows that no fit sees, to judge fits on [those that are fitted]. other: the same of
+    another clipping, if known."""
     judge, options = yardstick(setting.model), setting.options()
     scorer = _scorer(table, setting, held_out)
     if best is None:
         best = judge.converged(table, setting.components, options)
 
+    if other is not None:
+        return replace(other, converged=best, **_clipping(table, setting, best, scorer))
     plain = judge.unbounded(judge.noiseless(options))
     nothing = least(setting.model, scorer, setting.metric)
     alone = {**plain, "n_components": judge.simplest, **judge.rival_options}
@@ -472,8 +476,7 @@ def sweep(
         grids.append(budget_grid(table, here, exact.converged, (epsilon,), draws, held_out))
         at_stop = exact
         if dial == "clip":
-            scorer = _scorer(table, here, held_out)
-            at_stop = replace(exact, **_clipping(table, here, exact.converged, scorer))
+            at_stop = references(table, here, exact.converged, held_out, exact)
         elif dial not in (*NOISE_ALONE, "components"):
             at_stop = references(table, here, exact.converged, held_out)
         held.append(at_stop)

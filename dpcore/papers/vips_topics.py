@@ -90,6 +90,7 @@ ORDER = (
     ordered("clipped is better than exact word frequencies", CLIPPED, FREQUENCIES),
     trend("more noise, more perplexity", CLIPPED, 1),
     stands_in=OTHER_TEXTS,
+    one_draw=True,  # as kept
 )
 def figure_2(run: Run) -> str:
     """Perplexity of topics on Wikipedia and film reviews against noise, by method and minibatch.
