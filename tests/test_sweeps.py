@@ -117,6 +117,12 @@ def test_a_stop_hands_what_it_is_held_against_to_the_study_over_epsilon() -> Non
     here = replace(SMALL, **slide.put(0.6, SMALL))
     hand_over(here, data, store, (replace(slide, value=0.6),))
     assert compute.references_of(here.setting(), data, store) is found.held[1]
+    for clip in (0.6, 0.45):  # handed over; made from those of another clipping
+        setting = replace(SMALL, clip=clip).setting()
+        held = compute.references_of(setting, data, store)
+        anew = references(data.table, setting, known.converged, data.held_out)
+        for name in ("own_steps_utility", "clipped_utility", "single_utility", "clipped_share"):
+            assert getattr(held, name) == getattr(anew, name), name
 
 
 def test_a_sweep_is_shown_as_far_as_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
