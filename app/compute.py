@@ -244,8 +244,8 @@ def references_of(setting: Setting, data: Data, store: ResultStore) -> Reference
         stored = kept_references(data, setting)
         unclipped = ("any clipping", *_references_key(replace(setting, clip=1.0), data))
         other = store.references.peek(unclipped)
-        known = stored or references(data.table, setting, best, data.held_out, other)
-        return store.references.get(unclipped, lambda: known) if other is None else known
+        anew = stored or references(data.table, setting, best, data.held_out, other)
+        return store.references.get(unclipped, lambda: anew) if other is None else anew
 
     return store.references.get(key, make)
 
