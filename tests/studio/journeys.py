@@ -523,7 +523,9 @@ def fill_in(walk: Walk, line: int, column: str, text: str) -> None:
     walk.keys += len(text)
     walk.page.wait_for_timeout(60)
     if box.get_attribute("role") == "combobox":  # a list is narrowed to what was typed
-        while box.input_value() != text:  # letters that came before it took any are lost
+        for _ in range(5):  # letters that came before it took any are lost
+            if box.input_value() == text:
+                break
             box.fill("")
             walk.page.keyboard.type(text, delay=60)
         walk.page.wait_for_function(ONE_LEFT)
