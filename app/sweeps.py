@@ -279,7 +279,7 @@ def work_out(
     wanted: float | None = None,
 ) -> None:
     """Have a study over a dial worked out behind the page, from coarse to fine; or why it cannot
-    be. wanted: a stop that a hand is on, which comes next."""
+    be. wanted: a stop that a hand is on, which comes next [the dial's own]."""
     if dial.name == PARTS:
         work_out_parts(scenario, data, store, wanted)
         return
@@ -288,7 +288,9 @@ def work_out(
     keys = _keys(scenario, data, dial)
     if dial.name == "fitted_rows":
         references = references_of(setting, data.every or data, store)
-    if wanted is not None:
+    if wanted is None:
+        store.wanted.setdefault(keys, dial.value)
+    else:
         store.wanted[keys] = wanted
 
     def at(stops: tuple[float, ...]) -> Sweep | str:

@@ -126,7 +126,7 @@ def test_a_stop_hands_what_it_is_held_against_to_the_study_over_epsilon() -> Non
 
 
 def test_a_sweep_is_shown_as_far_as_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five stops over the whole range, and first the one that a hand is on."""
+    """The stop that a hand is on, then the dial's own, then five over the whole range."""
     from app import sweeps
 
     store, waited = ResultStore(), []
@@ -148,11 +148,11 @@ def test_a_sweep_is_shown_as_far_as_it_is_there(monkeypatch: pytest.MonkeyPatch)
     assert not found.complete
     assert not done(SMALL, data, store, slide)
     there = [stop for stop in found.grid.stops if stop not in compute.coming(found.grid)]
-    assert there == [0.1, 0.325, 0.35, 0.55, 0.775]
+    assert there == [0.1, 0.325, 0.35, 0.55, 1.0]
     scene = swept_picture(SMALL, data, slide, found)
     exact, private, curve = scene.panels
     near = {stop: slide.stops[at] for stop, at in zip(slide.stops, private.nearest, strict=True)}
-    assert near.items() >= {0.15: 0.1, 0.25: 0.325, 0.35: 0.35, 0.4: 0.35, 0.9: 0.775}.items()
+    assert near.items() >= {0.15: 0.1, 0.25: 0.325, 0.35: 0.35, 0.4: 0.35, 0.9: 1.0}.items()
     assert private.subtitle[12].endswith(" = 0.35")
     assert scene.live_text["sentence"][12] == compute.COMING
     assert exact.subtitle[12] == "sees everyone", "what clipping takes there is not known yet"
