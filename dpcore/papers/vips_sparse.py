@@ -1,9 +1,9 @@
 """Private logistic regression on sparse binary columns, every method at the same proved guarantee.
 
-Park, Foulds, Chaudhuri, Welling 2020, Figure 5, has 12,586 patients with 4,146 columns: which drugs
-and conditions each had. That table is not public: a simulated one of its size stands here, and film
-reviews as words that occur or not. VIPS gets the noise at which its proved epsilon is the budget,
-not the printed one, so that all curves cost the same.
+Park, Foulds, Chaudhuri, Welling 2020, Figure 5, has 12,586 patients with 4,146 binary columns. That
+table is not public: a simulated one of its size stands here, and film reviews as words that occur
+or not. VIPS gets the noise at which its proved epsilon is the budget, not the printed one, so that
+all curves cost the same.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from dpcore.wall.table import PrivateTable
 BUDGETS = (1.0, 4.0)
 PATIENTS, CONDITIONS = 12_586, 4_146  # of the paper
 REVIEWS, WORDS = 5_000, 1_000
-HELD_OUT = 0.2  # 10,069 patients learn, as in the paper
+HELD_OUT = 0.2
 FULL = 64  # ones of a row that count in full: public, and the same for both tables
 ONES, YES, EFFECTIVE = 30.0, 0.14, 200  # of a patient; share with the outcome; columns that matter
 CLIMB: dict[str, Any] = {"algorithm": "dpvi", "rate": 0.05, "iterations": 20}
@@ -197,11 +197,11 @@ def figure_5_sparse(run: Run) -> str:
     """AUC on thousands of sparse binary columns, every method at the same proved epsilon and delta.
 
     Needs ``imdb_reviews.npz``, 8 GB and ten minutes of one core; one split and one draw, unless
-    more are asked for. The simulated table has the paper's 12,586 rows, 4,146 columns and 14% of
-    yes. How sparse the original is was not at hand, and this is assumed: 30 ones in a row on
-    average; in a column as many as a falling law of its rank gives, 1 / (10 + rank); and some
-    patients with more of everything. The other table holds 5,000 labelled reviews as which of the
-    1,000 most frequent words occur; that list is treated as public.
+    more are asked for. The simulated table has the paper's 12,586 rows and 4,146 columns. How
+    sparse the original is was not at hand, and this is assumed: 30 ones in a row on average; in a
+    column as many as a falling law of its rank gives, 1 / (10 + rank); some patients with more of
+    everything; and an outcome in 14% of the rows. The other table holds 5,000 labelled reviews as
+    which of the 1,000 most frequent words occur; that list is treated as public.
 
     A row of m ones is sqrt(m) long, and rows are clipped to sqrt(64): the number was chosen as
     about twice the assumed mean, and not by looking. Objective perturbation has no delta; DPVI
