@@ -77,9 +77,8 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
     next. Raises InputError when the choices cannot be fitted.
     """
     setting = scenario.setting(data.secret)
-    key = (data.key, replace(setting, accountant=""), scenario.curves())
     held_against = references_of(setting, data, store)
-    grid_key = (key, setting.accountant)
+    grid_key = _grid_key(scenario, data)
     budgets, most = scenario.budgets(data.rows), draws_of(scenario)
     work = visits_of(scenario, data)
     beside = scenario.dial != "epsilon"  # then another picture than this study's is looked at
@@ -100,11 +99,7 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
 
     def add(some: Sequence[float]) -> BudgetGrid:
         """The bold fits of some budgets, among those that are there."""
-        part = fits(some, (0,))
-        return store.grids.change(
-            (grid_key, 1),
-            lambda grid: part.among(budgets, COMING) if grid is None else grid.filled(part),
-        )
+        return _with_bold(fits(some, (0,)), scenario, data, store)
 
     def next_budgets() -> tuple[float, ...]:
         """Those that are fitted next: where the hand is, else the coarsest that are left."""
@@ -169,6 +164,29 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
     assert now is not None  # the current point is there
     in_background(store, grid_key, background)
     return Study(now, held_against, drawn, False)
+
+
+def _grid_key(scenario: Scenario, data: Data) -> tuple[Any, ...]:
+    setting = scenario.setting(data.secret)
+    key = (data.key, replace(setting, accountant=""), scenario.curves())
+    return (key, setting.accountant)
+
+
+def _with_bold(part: BudgetGrid, scenario: Scenario, data: Data, store: ResultStore) -> BudgetGrid:
+    """The bold fits of a study, with those of some budgets."""
+    budgets = scenario.budgets(data.rows)
+    return store.grids.change(
+        (_grid_key(scenario, data), 1),
+        lambda grid: part.among(budgets, COMING) if grid is None else grid.filled(part),
+    )
+
+
+def begin_with(stop: BudgetGrid, scenario: Scenario, data: Data, store: ResultStore) -> None:
+    """Let a study begin with the fit at its epsilon, one stop that was worked out elsewhere."""
+    bold = store.grids.peek((_grid_key(scenario, data), 1))
+    missing = scenario.budgets(data.rows) if bold is None else coming(bold)
+    if scenario.epsilon in missing and stop.refusals[0] is None:
+        _with_bold(stop.bold(), scenario, data, store)
 
 
 def visits_of(scenario: Scenario, data: Data) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from app.compute import Study, draws_of, hold_against, references_of, with_extra_budget
+from app.compute import Study, begin_with, draws_of, hold_against, references_of, with_extra_budget
 from app.result_store import Data, ResultStore, in_background
 from app.scenario import PARTS, Scenario
 from dpcore.errors import DPCoreError
@@ -49,6 +49,7 @@ def hand_over(scenario: Scenario, data: Data, store: ResultStore) -> None:
         hold_against(earlier.references, setting, data, store)
         if data.every is not None and earlier.whole is not None:
             hold_against(earlier.whole, setting, data.every, store)
+        begin_with(earlier.grid, scenario, data, store)
 
 
 def current_study(scenario: Scenario, data: Data, store: ResultStore, now: Study) -> Study | str:

@@ -11,6 +11,7 @@ import numpy as np
 from app.compute import (
     COMING,
     Study,
+    begin_with,
     coarse_to_fine,
     coming,
     draws_of,
@@ -235,14 +236,15 @@ def hand_over(
         hand_over_parts(scenario, data, store)
         return
     dial = next((other for other in beside if other.name == scenario.dial), None)
-    if dial is None or dial.budgets or dial.name in NOISE_ALONE:
-        return  # the study is held against the same as before
+    if dial is None or dial.budgets:
+        return  # the stops are those of the study itself
     for part in _parts(scenario, data, store, dial):
         if isinstance(part, Sweep) and dial.value in part.grid.stops:
             at = part.grid.stops.index(dial.value)
             if part.grid.refusals[at] is None:
                 setting = scenario.setting(data.secret)
                 hold_against(part.references[at], setting, data, store)
+                begin_with(part.grid.taken([at]), scenario, data, store)
 
 
 def done(scenario: Scenario, data: Data, store: ResultStore, dial: Sliding) -> bool:

@@ -125,6 +125,29 @@ def test_a_stop_hands_what_it_is_held_against_to_the_study_over_epsilon() -> Non
             assert getattr(held, name) == getattr(anew, name), name
 
 
+@pytest.mark.parametrize("dial", ["clip", "delta", "rows_per_person"])
+def test_the_fit_of_a_stop_is_not_made_again_when_the_dial_is_let_go(
+    dial: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A study begins with it, and what the study would have fitted is the same."""
+    store, scenario = ResultStore(), replace(SMALL, third=dial if dial == "rows_per_person" else "")
+    data, slide = begin(scenario, dial, store)
+    slide = replace(slide, stops=FEW[dial])
+    known = compute.references_of(scenario.setting(data.secret), data, store)
+    made_now(scenario, data, store, slide, known)
+    stop = FEW[dial][1]
+    here, moved = replace(scenario, **slide.put(stop, scenario)), replace(slide, value=stop)
+    monkeypatch.setattr(compute, "in_background", lambda *_: None)
+    anew = compute.study(here, data, ResultStore()).grid
+    monkeypatch.setattr(compute, "budget_grid", lambda *_: pytest.fail("it was fitted again"))
+    hand_over(here, data, store, (moved,))
+    begun = compute.study(here, data, store).grid
+    assert compute.coming(begun) == compute.coming(anew)
+    at = anew.epsilons.index(here.epsilon)
+    assert begun.utility[at] == anew.utility[at]
+    assert begun.guarantees[at] == anew.guarantees[at]
+
+
 def test_a_sweep_is_shown_as_far_as_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """The stop that a hand is on, then the dial's own, then five over the whole range."""
     from app import sweeps

@@ -333,6 +333,17 @@ class BudgetGrid:
             refusals=some(self.refusals),
         )
 
+    def bold(self) -> BudgetGrid:
+        """The first draw alone, at stops that are budgets."""
+        return replace(
+            self,
+            fits=mapped(self.fits, lambda fits: fits[:, :1]),
+            recovered=self.recovered[:, :1],
+            utility=self.utility[:, :1],
+            stops=self.epsilons,
+            dial="epsilon",
+        )
+
     def with_draws(self, other: BudgetGrid) -> BudgetGrid:
         """The same budgets with the other's draws behind these."""
         return replace(self, **_joined(self, other, axis=1))
