@@ -446,3 +446,10 @@ def test_a_curve_that_has_no_point_there_says_none() -> None:
     (place,) = [r for r in readings(result) if (r.panel, r.x) == (panel, row["x"])]
     legend = [trace.name for trace in reading_figure(fewer, place).data]
     assert any(text == f"{row['curve']}: none" for text in legend), legend
+
+
+def test_a_curve_without_any_point_is_named_in_the_title_of_its_panel() -> None:
+    drawn = reproduction_figure(stored_result("vips-figure-5-sparse").reproduction)
+    medical, reviews = (annotation.text for annotation in drawn.layout.annotations)
+    assert medical.endswith("4,146 columns (VIPS as printed: does not fit)")
+    assert reviews.endswith("1,000 columns")

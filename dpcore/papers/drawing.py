@@ -45,9 +45,7 @@ def reproduction_figure(result: Reproduction) -> go.Figure:
         cols=columns,
         specs=[_specs(line, columns) for line in lines],
         row_heights=heights,
-        subplot_titles=[
-            "" if panel.title == result.title else panel.title for panel in result.panels
-        ],
+        subplot_titles=[_title(panel, result) for panel in result.panels],
         **_gaps(columns, heights),
     )
     shown = {panel.id for panel in result.panels}
@@ -212,6 +210,18 @@ def _axes(
         x["showticklabels"] = y["showticklabels"] = False
     fig.update_xaxes(type=_scale(panel.log_x), **x, **here)
     fig.update_yaxes(type=_scale(panel.log_y), **y, **here)
+
+
+def _title(panel: Panel, result: Reproduction) -> str:
+    """A panel's title, if the figure's does not say it; with the curves that have no point, and why
+    in short."""
+    title = "" if panel.title == result.title else panel.title
+    rows = [row for row in result.rows if row["panel"] == panel.id]
+    if panel.kind != "lines":
+        return title
+    absent = {row["curve"]: row["note"] for row in rows if row["curve"] not in _curves(rows)}
+    short = [f"{name.partition(',')[0]}: {why.partition(':')[0]}" for name, why in absent.items()]
+    return f"{title} ({'; '.join(short)})" if short else title
 
 
 def _scale(log: bool) -> str:
