@@ -276,8 +276,8 @@ _EVEN = Data("even", 1_256_384, 2, 10)
 _TEN = Data("groups", 200_000, 10, 10)
 _FEW_CHECK_INS = Data("check-ins", 12_500, 2, 10)
 CASES: tuple[Iterations | Private, ...] = (
-    Iterations(_CHECK_INS, few=1, many=8),
-    Iterations(_CHECK_INS, few=1, many=8, once=True),
+    Iterations(_CHECK_INS, few=1, many=5),
+    Iterations(_CHECK_INS, few=1, many=5, once=True),
     Iterations(_EVEN, few=2, many=22),
     Iterations(_EVEN, few=2, many=22, once=True),
     Iterations(_TEN, few=2, many=22),
