@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app import parts, pins
+from app import compute, parts, pins
 from app.components import guarantee_line
 from app.compute import COMING, Study, references_of
 from app.compute import study as study_of
@@ -53,7 +53,9 @@ def table(scenario: Scenario) -> Data:
 
 
 @pytest.mark.usefixtures("at_once")
-def test_fits_with_each_number_of_parts_are_those_of_a_study() -> None:
+def test_fits_with_each_number_of_parts_are_those_of_a_study(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     data, store = table(SMALL), ResultStore()
     assert not parts.complete(SMALL, data, store)
     parts.work_out(SMALL, data, store)
@@ -75,6 +77,10 @@ def test_fits_with_each_number_of_parts_are_those_of_a_study() -> None:
     four = parts.by_parts(SMALL, data, fresh)[4]
     assert isinstance(four, Study)
     assert references_of(setting, data, fresh) is four.references, "no second exact fit"
+    monkeypatch.setattr(compute, "budget_grid", lambda *_: pytest.fail("a second private fit"))
+    monkeypatch.setattr(compute, "in_background", lambda *_: None)
+    begun = study_of(other, data, fresh).grid
+    assert begun.utility[begun.epsilons.index(1.0)] == four.grid.utility[0, 0]
 
 
 @pytest.mark.usefixtures("at_once")

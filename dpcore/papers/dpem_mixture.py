@@ -75,7 +75,7 @@ def _claims() -> Iterator[Claim]:
 def figure_2(run: Run) -> str:
     """Mixture of ten Gaussians on a wide table like Stroke: likelihood by every composition method.
 
-    The table is simulated and bundled; ten splits of five to fifteen minutes each.
+    The table is simulated and bundled; ten splits, each of which takes five minutes.
     """
     return compare(run, load("bundled:stroke_like"), FIGURE_2)
 
