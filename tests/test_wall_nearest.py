@@ -93,8 +93,7 @@ KINDS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {
     "scales": scales,
 }
 SMALL = {
-    "LEAF": 2,
-    "ARITY": 3,
+    "ARITY": 4,
     "TOP": 2,
     "BLOCK_NUMBERS": 64,
     "TREE_DIM": 5,

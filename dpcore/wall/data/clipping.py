@@ -27,6 +27,7 @@ from dpcore.wall.table import PrivateTable
 
 HUGE = 1e100  # beyond it squares may overflow; such coordinates are brought down to it first
 TINY = 1e-100  # below it squares may vanish
+FEW_COLUMNS = 10  # up to so many, a copy of the columns is looked through faster than the rows
 
 
 @dataclass(frozen=True)
@@ -229,7 +230,9 @@ class Extent:
             with np.errstate(over="ignore", invalid="ignore"):
                 norms = np.linalg.norm(frame.to_units(raw), axis=1)
             farthest = float(norms.max(initial=0.0))
-        least, most = raw.min(axis=0, initial=np.inf), raw.max(axis=0, initial=-np.inf)
+        # NumPy's loops along rows of two numbers take 20 times as long as along two columns.
+        columns = np.ascontiguousarray(raw.T) if frame.dim <= FEW_COLUMNS else raw.T
+        least, most = columns.min(axis=1, initial=np.inf), columns.max(axis=1, initial=-np.inf)
         return cls(least, most, farthest)
 
     def __or__(self, other: Extent) -> Extent:

@@ -39,8 +39,9 @@ Indices: TypeAlias = NDArray[np.intp]
 GRID_BITS = 30  # coordinates are multiples of 2^-30 of the radius (rounded up to a power of 2)
 TREE_DIM = 3  # above it nearly every box meets a border, and blocks of products are faster
 FEW_COLUMNS = 16  # up to so many, rows are counted out; beyond, multiplied by indicators
-LEAF = 8  # rows of the smallest box
-ARITY = 8  # boxes of a larger one
+CELL_BITS = 24  # of a coordinate's place on the curve, at most
+TABLE_BITS = 12  # of it that are looked up at once
+ARITY = 8  # rows of the smallest box, boxes of a larger one; a power of 2
 TOP = 512  # at most so many largest boxes
 BLOCK_NUMBERS = 1 << 18  # numbers that a block of scores may hold
 KEPT_NUMBERS = 1 << 23  # coordinates of rows in balls that are kept for the next step: 64 MiB
@@ -124,6 +125,14 @@ class _Boxes:
     mean: Array
     scatter: Array
 
+    @classmethod
+    def of(cls, boxes: Array) -> _Boxes:
+        """As :func:`_around` makes them."""
+        dim = len(boxes) // 3
+        least, most, total = boxes[:dim], boxes[dim : 2 * dim], boxes[2 * dim : 3 * dim]
+        count, scatter = boxes[-2:]
+        return cls((least + most) / 2, (most - least) / 2, count, total, total / count, scatter)
+
 
 class NearestRows:
     """Rows ``(n, d)`` ready to be asked which of K centres is nearest, as often as one likes.
@@ -139,7 +148,7 @@ class NearestRows:
         self._reach = float(np.abs(self._rows).max(initial=0.0))
         self._levels: list[_Boxes] = []
         if tree and 0 < len(self._rows) <= TREE_DIM and self._rows.shape[1] > 0:
-            self._rows = np.ascontiguousarray(self._rows[:, _curve(self._rows)])
+            self._rows = self._rows.take(_curve(self._rows), axis=1)
             self._levels = _levels(self._rows)
 
     @property
@@ -248,10 +257,9 @@ class NearestRows:
     def _open(self, task: _Task) -> _Task:
         """The boxes, or at last the rows, inside some boxes."""
         below = task.level - 1
-        branching = ARITY if below >= 0 else LEAF
         most = len(self._levels[below].count) if below >= 0 else self._rows.shape[1]
-        inside = (task.what[:, None] * branching + np.arange(branching)).reshape(-1)
-        opened = _Task(below, inside, np.repeat(task.rivals, branching, axis=1))
+        inside = (task.what[:, None] * ARITY + np.arange(ARITY)).reshape(-1)
+        opened = _Task(below, inside, np.repeat(task.rivals, ARITY, axis=1))
         if len(inside) and inside.max() >= most:  # the last box may be smaller
             return opened.at(np.flatnonzero(inside < most))
         return opened
@@ -476,44 +484,77 @@ def _on_grid(rows: Array, radius: float) -> Array:
 
 
 def _curve(rows: Array) -> Indices:
-    """Order ``(n,)`` of rows ``(d, n)`` along Morton's curve (1966): neighbours stay neighbours."""
-    dim = len(rows)
-    bits = 60 // dim if dim > 2 else 24
+    """Order ``(n,)`` of rows ``(d, n)`` along Morton's curve (1966): neighbours stay neighbours.
+
+    A row's cell on the curve and, below it, its number are one integer, so that a sort of integers
+    orders the numbers as well.
+    """
+    dim, size = rows.shape
+    below = (size - 1).bit_length()
+    bits = min(CELL_BITS, (63 - below) // dim)
     least = rows.min(axis=1, keepdims=True)
     spread = np.maximum(rows.max(axis=1, keepdims=True) - least, np.finfo(float).tiny)
-    cells = ((rows - least) / spread * (2.0**bits - 1.0)).astype(np.uint64)
-    code = np.zeros(rows.shape[1], dtype=np.uint64)
-    for bit in range(bits):
-        for axis in range(dim):
-            at = (cells[axis] >> np.uint64(bit)) & np.uint64(1)
-            code |= at << np.uint64(bit * dim + axis)
-    return np.argsort(code, kind="stable")
+    bit = np.arange(TABLE_BITS)
+    apart = ((np.arange(1 << TABLE_BITS)[:, None] >> bit & 1) << bit * dim).sum(axis=1)
+    code = np.arange(size)
+    shares = pieces(size, BLOCK_NUMBERS // (4 * dim))
+
+    def work(index: int) -> Indices:
+        cells = ((rows[:, shares[index]] - least) / spread * (2.0**bits - 1.0)).astype(np.int64)
+        parts = (
+            apart[(cell >> low) & (len(apart) - 1)] << (below + axis + low * dim)
+            for axis, cell in enumerate(cells)
+            for low in range(0, bits, TABLE_BITS)
+        )
+        return np.asarray(sum(parts))
+
+    def add(index: int, part: Indices) -> None:
+        code[shares[index]] |= part
+
+    in_order(work, add, len(shares))
+    code.sort()
+    return np.asarray(code & ((1 << below) - 1), dtype=np.intp)
 
 
 def _levels(rows: Array) -> list[_Boxes]:
     """Boxes of rows ``(d, n)``, from the smallest to the largest."""
-    starts = np.arange(0, rows.shape[1], LEAF)
-    lowest, highest = (
-        np.minimum.reduceat(rows, starts, axis=1),
-        np.maximum.reduceat(rows, starts, axis=1),
-    )
-    count = np.diff(np.append(starts, rows.shape[1])).astype(float)
-    total = np.add.reduceat(rows, starts, axis=1)
-    mean = total / count
-    away = rows - np.repeat(mean, count.astype(int), axis=1)
-    scatter = np.add.reduceat(np.einsum("dn,dn->n", away, away), starts)
-    out = []
-    while True:
-        boxes = _Boxes((lowest + highest) / 2, (highest - lowest) / 2, count, total, mean, scatter)
-        out.append(boxes)
-        if len(count) <= TOP:
-            return out
-        starts = np.arange(0, len(count), ARITY)
-        lowest = np.minimum.reduceat(lowest, starts, axis=1)
-        highest = np.maximum.reduceat(highest, starts, axis=1)
-        inside, below = count, mean
-        count, total = np.add.reduceat(count, starts), np.add.reduceat(total, starts, axis=1)
-        mean = total / count
-        away = below - np.repeat(mean, ARITY, axis=1)[:, : len(inside)]
-        spread = scatter + inside * np.einsum("dn,dn->n", away, away)
-        scatter = np.add.reduceat(spread, starts)
+    size = ARITY * max(1, BLOCK_NUMBERS // 64)
+    parts: list[Array] = []
+
+    def smallest(index: int) -> Array:
+        part = rows[:, index * size : (index + 1) * size]
+        count = np.ones(part.shape[1])
+        return _around(np.vstack([part, part, part, count, np.zeros(len(count))]))
+
+    in_order(smallest, lambda _, part: parts.append(part), -(-rows.shape[1] // size))
+    boxes = np.concatenate(parts, axis=1)
+    out = [_Boxes.of(boxes)]
+    while boxes.shape[1] > TOP:
+        boxes = _around(boxes)
+        out.append(_Boxes.of(boxes))
+    return out
+
+
+def _around(boxes: Array) -> Array:
+    """Boxes ``(3 d + 2, m)`` around every ARITY of some: least and largest coordinates, sums of the
+    rows, how many they are, and their squared distances to their mean."""
+    dim = len(boxes) // 3
+    least, most, inside = np.split(boxes[:-1], [dim, 2 * dim])
+    total = _joined(np.add, inside)
+    mean = np.repeat(total[:-1] / total[-1], ARITY, axis=1)[:, : boxes.shape[1]]
+    away = inside[:-1] / inside[-1] - mean
+    scatter = boxes[-1:] + inside[-1] * np.einsum("dn,dn->n", away, away)
+    ends = _joined(np.minimum, least), _joined(np.maximum, most)
+    return np.vstack([*ends, total, _joined(np.add, scatter)])
+
+
+def _joined(ufunc: np.ufunc, values: Array) -> Array:
+    """``ufunc`` of every ARITY values ``(d, n)``, by pairs of pairs; of the last there may be
+    fewer."""
+    whole = values.shape[1] - values.shape[1] % ARITY
+    pairs, rest = values[:, :whole], values[:, whole:]
+    for _ in range(ARITY.bit_length() - 1):
+        pairs = ufunc(pairs[:, ::2], pairs[:, 1::2])
+    if rest.shape[1]:
+        pairs = np.append(pairs, ufunc.reduce(rest, axis=1, keepdims=True), axis=1)
+    return pairs

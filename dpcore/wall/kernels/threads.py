@@ -16,10 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
-from dpcore.arrays import Array
-
+_T = TypeVar("_T")
 _LOCK = Lock()
 _inside = 0
 _limit: Any = None
@@ -56,9 +55,9 @@ def pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count() or 1, "dpcore")
 
 
-def in_order(part: Callable[[int], Array], add: Callable[[int, Array], None], count: int) -> None:
+def in_order(part: Callable[[int], _T], add: Callable[[int, _T], None], count: int) -> None:
     """``add`` every part in the order of its number, whichever thread brings it, on every core."""
-    todo, done, lock = deque(range(count)), dict[int, Array](), Lock()
+    todo, done, lock = deque(range(count)), dict[int, _T](), Lock()
     added = 0
 
     def work() -> None:
