@@ -160,7 +160,7 @@ def test_the_median_of_runs_that_take_turns_without_what_comes_before(
 # --- k-means -------------------------------------------------------------------------------------
 
 EVEN = kmeans.Data("even", 500, 2, 12)
-STEPS = kmeans.Iterations(EVEN, few=1, many=4, repetitions=1)
+STEPS = kmeans.Plain(EVEN, 4, repetitions=1)
 PRIVATE = kmeans.Private(EVEN, 1.0, "proved", draws=3, peer_draws=2, repetitions=1)
 STAND_IN_MODELS = """
 import numpy as np
@@ -204,48 +204,29 @@ def stand_in_elsewhere(elsewhere: None, monkeypatch: pytest.MonkeyPatch, tmp_pat
 def test_lloyds_steps_are_the_peers_and_the_private_peer_is_named_where_it_is_absent(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(kmeans, "CASES", (STEPS, replace(STEPS, once=True), PRIVATE))
+    monkeypatch.setattr(kmeans, "CASES", (STEPS, PRIVATE))
     assert main(["bench", "kmeans", "--json"]) == 0
-    step, once = json.loads(capsys.readouterr().out)
-    for row in (step, once):
-        assert set(row) >= KEYS
-        assert row["bench"] == "kmeans"
-        assert row["apart"] < 1e-12
-        assert row["quality_ours"] == pytest.approx(row["quality_peer"], abs=1e-12)
-        assert 20 < row["peak_mib"] < 2000
-        (why,) = row["left_out"]
-        assert why.startswith("diffprivlib needs its own environment")
-    assert step["per"] == "step"
-    assert "one-time" in once["per"]
-    monkeypatch.setattr(bench, "run", lambda *_: [step, once])
+    row = json.loads(capsys.readouterr().out)[0]
+    assert set(row) >= KEYS
+    assert row["bench"] == "kmeans"
+    assert row["apart"] < 1e-12
+    assert row["quality_ours"] == pytest.approx(row["quality_peer"], abs=1e-12)
+    assert 20 < row["peak_mib"] < 2000
+    assert row["per"] == "fit of 4 steps"
+    (why,) = row["left_out"]
+    assert why.startswith("diffprivlib needs its own environment")
+    monkeypatch.setattr(bench, "run", lambda *_: [row])
     assert main(["bench", "kmeans"]) == 0
     text = capsys.readouterr().out
     assert "scikit-learn KMeans" in text
     assert "Left out: diffprivlib needs its own environment" in text
 
 
-def test_a_line_has_what_a_step_takes_and_what_is_paid_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    kmeans._line.cache_clear()
-    monkeypatch.setattr(kmeans, "least_seconds", lambda jobs, times: [5.0, 37.0, 3, 11, 2, 12])
-    line = kmeans._line(EVEN, 1, 5, 1)
-    kmeans._line.cache_clear()
-    assert line.step == {"ours": 1.0, "every core": 2.0, "one core": 2.5}
-    assert line.once == {"ours": 4.0, "every core": 1.0, "one core": -0.5}
-
-
 def test_centres_would_tell_another_number_of_steps() -> None:
     rows = EVEN.simulate()
-    start = kmeans._start(EVEN.seal(rows), EVEN)
+    start = kmeans._ours(EVEN.seal(rows), EVEN, 1).parameters.centers
     one, two = (kmeans._peer(rows, start, steps).cluster_centers_ for steps in (2, 3))
     assert np.abs(one - two).max() > 1e-6
-
-
-def test_a_peer_that_was_done_before_is_no_measure_of_a_step() -> None:
-    rows = np.repeat([[-0.5, 0.0], [0.5, 0.0]], 50, axis=0)
-    with pytest.raises(ValueError, match="took"):
-        kmeans._peer(rows, np.array([[-0.4, 0.0], [0.4, 0.0]]), 9)
 
 
 @pytest.mark.parametrize("kind", ["check-ins", "even", "groups"])

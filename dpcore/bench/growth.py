@@ -77,7 +77,7 @@ def _gmm(rows: int, columns: int, groups: int) -> Case:
 
 def _kmeans(rows: int, columns: int, groups: int) -> Case:
     data = kmeans.Data("even", rows, columns, groups)
-    return kmeans.Iterations(data, few=2, many=7, repetitions=2)
+    return kmeans.Plain(data, 10, repetitions=2)
 
 
 def _topics(rows: int, columns: int, groups: int) -> Case:
