@@ -548,7 +548,7 @@ SHAPES: list[tuple[Callable[[], object], type[Exception], str]] = [
     (
         lambda: vectors(labelled(), LabelledVectors(3, 2, 1.0), lambda run, which: None),
         ValueError,
-        "another number of classes",
+        "number of classes",
     ),
     (
         lambda: vectors(
@@ -598,7 +598,7 @@ SHAPES: list[tuple[Callable[[], object], type[Exception], str]] = [
         "not drawn in samples",
     ),
     (lambda: row_vectors._demand_as_many(4, 3), InputError, "more parts than rows"),
-    (lambda: belief(3), ValueError, "another number of pixels"),
+    (lambda: belief(3), ValueError, "number of pixels"),
     (lambda: belief(2, units=2), ValueError, "a belief whose shape"),
     (lambda: topics(2), ValueError, "other words than the corpus"),
     (lambda: topics(3, runs=2), ValueError, r"the shape \(runs, components, words\)"),

@@ -77,7 +77,7 @@ class LabelledVectors(Summed[ByLabel, tuple[Array, Array]]):
                 "feature vectors can be released by label only where features are public"
             )
         if self.components != session.source.components:
-            raise ValueError("the contribution has another number of classes than the labels")
+            raise ValueError("the contribution and the labels differ in their number of classes")
         return of
 
     def bounds(self, session: Session[Any], of: ByLabel) -> tuple[float, float]:

@@ -148,7 +148,7 @@ class BeliefMoments(Summed[Belief, NoisyBelief]):
 
     def checked(self, session: Session[Any], of: Belief) -> Belief:
         if self.visible != session.source.visible:
-            raise ValueError("the contribution has another number of pixels than the rows")
+            raise ValueError("the contribution and the rows differ in their number of pixels")
         return of
 
     def bounds(self, session: Session[Any], of: Belief) -> tuple[float, float]:
