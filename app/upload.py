@@ -23,6 +23,7 @@ import streamlit as st
 from app.result_store import Data
 from app.scenario import UPLOAD, delta_below, opening
 from app.state import change, left_on_explore
+from app.texts import upload as texts
 from dpcore.datasets.delimited import DELIMITERS
 from dpcore.datasets.described import schema_path
 from dpcore.datasets.documents import demand_texts, load_documents
@@ -43,11 +44,6 @@ from dpcore.wall.table import locked as server_locked
 
 SLOT = "upload"
 LARGEST = 100  # MB
-LARGER = (
-    "CSV, TSV (also .gz), Parquet, NumPy (.npz) or a zip of .txt files, up to "
-    f"{LARGEST} MB. A larger table: compress it (.csv.gz), write it as Parquet, or use the command "
-    "line (dpcore fit), which reads large files in blocks."
-)
 PRESETS = {
     "age in years": (0.0, 110.0, "years"),
     "percent": (0.0, 100.0, "percent"),
@@ -156,15 +152,10 @@ def _data(upload: Upload, table: PrivateTable | PrivateCorpus, real: bool) -> Da
 
 def panel() -> None:
     """The upload's own screen: file, limits, and what has been read so far."""
-    st.info(
-        "Use limits you could print before seeing the data (age 0 to 110). "
-        "Limits read from the data would leak information.",
-        icon=":material/straighten:",
-    )
-    file = st.file_uploader(
-        "A table, or a zip of texts", key="upload_file", max_upload_size=LARGEST
-    )  # of any type: what is none of these gets a sentence that says what to do
-    st.caption(LARGER)
+    st.info(texts.LIMITS_ADVICE, icon=":material/straighten:")
+    # Of any type: what is none of these gets a sentence that says what to do.
+    file = st.file_uploader(texts.FILE, key="upload_file", max_upload_size=LARGEST)
+    st.caption(texts.file_kinds(LARGEST))
     if file is not None and st.session_state.get("upload_id") != file.file_id:
         try:
             st.session_state[SLOT] = _opened(file.name, file.getvalue())
@@ -173,12 +164,9 @@ def panel() -> None:
             st.error(str(error))
     upload = _upload()
     if upload is None:
-        st.caption("Read so far: nothing.")
+        st.caption(texts.NOTHING_READ)
         return
-    st.caption(
-        f"{upload.file.name} is held in this machine's memory; nothing has left it. Looked at so "
-        f"far: {_looked_at(upload)}"
-    )
+    st.caption(texts.held(upload.file.name, packed=upload.packed, locked=locked()))
     make = _entered(upload)
     above = st.container()  # below the button nobody would see it
     with st.container(horizontal=True):
@@ -194,18 +182,6 @@ def panel() -> None:
             return
         _begin(upload)
         st.rerun()
-
-
-def _looked_at(upload: Upload) -> str:
-    """What of an upload was looked at before its limits are in use."""
-    if upload.packed:
-        return "nothing. Give a public list of words, the vocabulary: only its words are counted."
-    if locked():
-        return "the header, and nothing else."
-    return (
-        "the header, the number of rows, and the cell formats. The roles, marks, symbols and dates "
-        "proposed below come from your private rows: confirm only what your codebook also says."
-    )
 
 
 def _begin(upload: Upload) -> None:
@@ -233,7 +209,7 @@ def _take_schema(upload: Upload, make: Callable[[], Schema]) -> None:
 def _opened(name: str, content: bytes) -> Upload:
     file = InMemory(name, content)
     if name.lower().endswith(".txt"):
-        raise InputError(name, "it is one text", "pack all texts, one .txt file each, as a .zip")
+        raise InputError(name, *texts.ONE_TEXT)
     if name.lower().endswith(".zip"):
         demand_texts(file)
         lines = _blank(Header({TEXT.name: "text"}, None), None).assign(use="text")
@@ -248,13 +224,13 @@ def _opened(name: str, content: bytes) -> Upload:
     proposal = None if locked() else proposed(frame, header.separator)
     blank = _blank(header, proposal)
     columns = {} if proposal is None else proposal.columns
-    texts, empty = (
+    of_text, empty = (
         tuple(column for column, seems in columns.items() if seems.type == kind)
         for kind in ("text", "empty")
     )
     form = FileFormat(header.separator) if proposal is None else proposal.file
     rows = 1000 if locked() else len(frame)
-    return Upload(file, blank, blank, rows, form, texts, empty)
+    return Upload(file, blank, blank, rows, form, of_text, empty)
 
 
 def _matrix(file: InMemory) -> pd.DataFrame:
@@ -264,9 +240,7 @@ def _matrix(file: InMemory) -> pd.DataFrame:
     except InputError as problem:
         if problem.field != "array":
             raise
-        raise InputError(
-            file.name, "it has no array X", "save the rows as an array with that name"
-        ) from None
+        raise InputError(file.name, *texts.NO_ARRAY) from None
 
 
 def _entered(upload: Upload) -> Callable[[], Schema] | None:
@@ -291,15 +265,11 @@ def _entered(upload: Upload) -> Callable[[], Schema] | None:
             _words(upload)
         lines = upload.lines
         ignored = set(lines["column"][lines["use"] == "ignore"])
-        texts = [name for name in upload.texts if name in ignored]
-        if texts:
-            st.caption(
-                "Left out because their cells are neither numbers nor dates: "
-                f"{', '.join(texts)}. To use one as a category, a label or a target, list "
-                "its possible values from your codebook; to fit topics to one, use it as text."
-            )
+        left_out = [name for name in upload.texts if name in ignored]
+        if left_out:
+            st.caption(texts.text_left_out(", ".join(left_out)))
         if upload.empty:
-            st.caption(f"Left out because every cell is missing: {', '.join(upload.empty)}.")
+            st.caption(texts.empty_left_out(", ".join(upload.empty)))
         _persons(upload)
     else:
         _shown_limits(schema, toml[0])
@@ -308,13 +278,7 @@ def _entered(upload: Upload) -> Callable[[], Schema] | None:
         upload.limits = upload.lines  # with them the editor begins, should the file be taken away
     if locked():
         upload.rows = int(
-            st.number_input(
-                "About how many rows? A public guess, used for planning",
-                20,
-                1_000_000,
-                upload.rows,
-                key="upload_rows",
-            )
+            st.number_input(texts.ROWS_GUESS, 20, 1_000_000, upload.rows, key="upload_rows")
         )
     if not readable:
         return None
@@ -324,17 +288,16 @@ def _entered(upload: Upload) -> Callable[[], Schema] | None:
 def _schema_file(upload: Upload) -> None:
     """A schema file in place of the lines, for as long as it is wanted."""
     file = st.file_uploader(
-        "Limits from a schema file (.toml), or written below",
+        texts.SCHEMA_FILE,
         ["toml"],
         key="upload_toml",
-        help="It holds everything that this form asks for, and more: see “The schema file” on "
-        "Learn.",
+        help=texts.SCHEMA_FILE_HELP,
         max_upload_size=1,
     )
     if file is not None:
         upload.toml = (file.name, file.getvalue())
     elif upload.toml is not None and not st.checkbox(
-        f"Use the limits of {upload.toml[0]}", True, key="upload_keep_toml"
+        texts.keep_schema_file(upload.toml[0]), True, key="upload_keep_toml"
     ):
         upload.toml = None
 
@@ -342,10 +305,10 @@ def _schema_file(upload: Upload) -> None:
 def _words(upload: Upload) -> None:
     """The public list in which documents are counted."""
     file = st.file_uploader(
-        "A public list of words (.txt, one per line)",
+        texts.WORDS,
         ["txt"],
         key=f"upload_words_{upload.mark}",
-        help="Other words are left out. A list made from these texts would reveal some of them.",
+        help=texts.WORDS_HELP,
         max_upload_size=5,
     )
     try:
@@ -357,15 +320,10 @@ def _words(upload: Upload) -> None:
 def _persons(upload: Upload, thing: str = "row") -> None:
     """What one row is about, and how many rows one of them can have."""
     left, right = st.columns(2)
-    about = "about" if thing == "row" else "by"
-    upload.unit = left.text_input(f"Each {thing} is {about} one…", upload.unit, key="upload_unit")
+    upload.unit = left.text_input(texts.unit_of(thing), upload.unit, key="upload_unit")
     upload.rows_per_person = int(
         right.number_input(
-            f"How many {thing}s can one person have?",
-            1,
-            1000,
-            upload.rows_per_person,
-            key="upload_rpp",
+            texts.things_per_person(thing), 1, 1000, upload.rows_per_person, key="upload_rpp"
         )
     )
 
@@ -385,11 +343,7 @@ def _accept(upload: Upload, schema: Schema) -> None:
             upload.rows = len(custodian_documents(corpus)[1])
         upload.table = corpus
     else:
-        raise InputError(
-            "vocabulary",
-            "no public list of words was given",
-            "upload one above, with one word per line, or use the columns as something else",
-        )
+        raise InputError("vocabulary", *texts.NO_WORDS)
     upload.unit, upload.rows_per_person = schema.unit, schema.rows_per_person
     upload.limits, upload.ready = upload.lines, {}
 
@@ -398,7 +352,7 @@ def _parsed(name: str, content: bytes) -> Schema:
     try:
         return Schema.of_file(content.decode("utf-8"), name)
     except UnicodeDecodeError:
-        raise InputError(name, "it is not UTF-8 text", "save it as UTF-8") from None
+        raise InputError(name, *texts.NOT_UTF8) from None
 
 
 def _blank(header: Header, proposal: Proposal | None) -> pd.DataFrame:
@@ -435,22 +389,19 @@ def _marks(upload: Upload) -> None:
     )
     groups = [None, *(group for group in THOUSANDS if group != decimal)]
     thousands = middle.selectbox(
-        "Between groups of three digits",
+        texts.GROUPS_OF_DIGITS,
         groups,
         groups.index(form.thousands) if form.thousands in groups else 0,
         lambda mark: GROUPS[mark],
         key=f"upload_thousands_{upload.mark}",
     )
     missing = right.text_input(
-        "Marks for missing cells, besides empty and NA",
+        texts.MISSING_MARKS,
         ", ".join(form.missing_marks),
         key=f"upload_missing_{upload.mark}",
-        help="Separated by commas, for example: -, n. a., -9",
+        help=texts.MISSING_MARKS_HELP,
     )
-    st.caption(
-        f"Columns are separated by {DELIMITERS[form.separator]}, as in the header line. A table "
-        "with a cell written in any other way is refused; nothing is guessed."
-    )
+    st.caption(texts.separated_by(DELIMITERS[form.separator]))
     upload.form = FileFormat(form.separator, decimal, thousands, _listed(missing))
 
 
@@ -461,33 +412,17 @@ def _listed(text: Any) -> tuple[str, ...]:
 
 
 def _editor(upload: Upload) -> pd.DataFrame:
+    kinds, labels, helps = st.column_config, texts.LABELS, texts.HELP
     config: dict[str, Any] = {
-        "column": st.column_config.TextColumn("Column", disabled=True),
-        "use": st.column_config.SelectboxColumn(
-            "Use as",
-            options=list(USES),
-            required=True,
-            help="Feature: numbers or dates to fit. Category: one of the public values. Label: the "
-            "class of a row. Target: what a regression explains. Text: one document a row, for "
-            "topics. Person id: the person of the row.",
+        name: kinds.TextColumn(label, help=helps.get(name), disabled=name == "column" or None)
+        for name, label in labels.items()
+    }
+    config |= {
+        "use": kinds.SelectboxColumn(
+            labels["use"], options=list(USES), required=True, help=helps["use"]
         ),
-        "preset": st.column_config.SelectboxColumn("Preset", options=list(PRESETS)),
-        "lower": st.column_config.TextColumn("Lower limit", help="Of dates: 1990-01-01."),
-        "upper": st.column_config.TextColumn("Upper limit"),
-        "values": st.column_config.TextColumn(
-            "Public values",
-            help="For a category, a label or a two-valued target (the second value means yes): "
-            "every value, separated by commas.",
-        ),
-        "symbols": st.column_config.TextColumn(
-            "Symbols next to numbers",
-            help="A currency, percent sign or unit next to a number: it is ignored.",
-        ),
-        "dates": st.column_config.SelectboxColumn("Dates as", options=list(DATE_FORMATS)),
-        "unit": st.column_config.TextColumn("Unit"),
-        "missing": st.column_config.TextColumn(
-            "If missing, use", help="Empty: the middle of the limits."
-        ),
+        "preset": kinds.SelectboxColumn(labels["preset"], options=list(PRESETS)),
+        "dates": kinds.SelectboxColumn(labels["dates"], options=list(DATE_FORMATS)),
     }
     edited: pd.DataFrame = st.data_editor(
         upload.limits,
@@ -502,27 +437,20 @@ def _editor(upload: Upload) -> pd.DataFrame:
 
 def _shown_limits(schema: Schema, file: str) -> None:
     """The limits that a schema file sets, line by line."""
+    labels = texts.LABELS
     lines = [
         {
-            "Column": column.name,
-            "Use as": column.role,
-            "Lower limit": _limit_shown(column, column.lower),
-            "Upper limit": _limit_shown(column, column.upper),
+            labels["column"]: column.name,
+            labels["use"]: column.role,
+            labels["lower"]: _limit_shown(column, column.lower),
+            labels["upper"]: _limit_shown(column, column.upper),
             "Categories": ", ".join(column.categories),
-            "Unit": column.unit,
-            "If missing, use": _fill(column.missing),
+            labels["unit"]: column.unit,
+            labels["missing"]: _fill(column.missing),
         }
         for column in schema.columns
     ]
-    many = schema.rows_per_person
-    has = f"who has at most {many:,} row{'s' if many > 1 else ''}"
-    if schema.person is not None:
-        verb = "counts" if many == 1 else "count"
-        has = f"identified by the column {schema.person}; at most {many:,} of its rows {verb}"
-    st.caption(
-        f"{file} sets limits, units and what one row is about: one {schema.unit}, {has}. To change "
-        "them, change the file."
-    )
+    st.caption(texts.schema_file_sets(file, schema.unit, schema.rows_per_person, schema.person))
     st.dataframe(pd.DataFrame(lines), hide_index=True, placeholder="", width="stretch")
 
 
@@ -548,29 +476,17 @@ def _schema(upload: Upload) -> Schema:
     lines = {str(line["column"]): line for line in upload.lines.to_dict("records")}
     used = {name: line["use"] for name, line in lines.items()}
     if not {"feature", "category", "text"} & set(used.values()):
-        raise InputError(
-            "limits",
-            "no column is a feature or a category",
-            "use at least one as such, or give a schema file",
-        )
+        raise InputError("limits", *texts.NO_FEATURE)
     persons = [name for name, use in used.items() if use == "person id"]
     if len(persons) > 1:
-        raise InputError(
-            ", ".join(persons),
-            "each is used as the person id",
-            "choose the one that identifies the person of each row",
-        )
+        raise InputError(", ".join(persons), *texts.SEVERAL_PERSON_IDS)
     unsaid = [
         name
         for name, use in used.items()
         if use in ("category", "label") and not _listed(lines[name]["values"])
     ]
     if unsaid:
-        raise InputError(
-            ", ".join(unsaid),
-            "public values are missing",
-            "list every value that a cell can have, from your codebook, or ignore the column",
-        )
+        raise InputError(", ".join(unsaid), *texts.VALUES_MISSING)
     bare = [
         name
         for name, line in lines.items()
@@ -579,12 +495,7 @@ def _schema(upload: Upload) -> Schema:
         if None in (_given(line["lower"], None), _given(line["upper"], None))
     ]
     if bare:
-        raise InputError(
-            ", ".join(bare),
-            "a limit is missing" if len(bare) == 1 else "limits are missing",
-            "enter a lower and an upper limit that you could print before seeing the data, or "
-            "ignore the column",
-        )
+        raise InputError(", ".join(bare), *texts.limits_missing(len(bare)))
     return Schema(
         tuple(_column(name, line) for name, line in lines.items()),
         unit=upload.unit,
@@ -629,12 +540,8 @@ def _number_or_day(name: str, text: str, dates: str | None) -> float | date:
     """A limit as somebody has written it. Raises InputError, also for one comma that may stand
     between thousands or before a decimal."""
     if dates is None and re.fullmatch(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}", text):
-        plain = text.replace(",", "")
-        raise InputError(
-            name,
-            f"{text!r} can be read in two ways",
-            f"write {plain} for thousands, or {text.replace(',', '.')} for a decimal",
-        )
+        readings = (text.replace(",", mark) for mark in ("", "."))
+        raise InputError(name, *texts.two_readings(text, *readings))
     try:
         if dates is not None:
             return date.fromisoformat(text)
@@ -644,8 +551,7 @@ def _number_or_day(name: str, text: str, dates: str | None) -> float | date:
             return number
     except ValueError:
         pass
-    example = "a day such as 1990-01-01" if dates is not None else "a number such as 0.5"
-    raise InputError(name, f"{text!r} is not {example}", f"write the limit as {example}") from None
+    raise InputError(name, *texts.no_limit(text, dates=dates is not None)) from None
 
 
 def _given(value: Any, otherwise: Any) -> Any:
@@ -658,26 +564,19 @@ def custodian_bar() -> None:
     if upload is None:
         return
     left, middle, right = st.columns([4, 1.4, 2.2], vertical_alignment="center")
-    middle.button("Change the limits or the file", on_click=_reopen, width="stretch")
+    middle.button(texts.CHANGE, on_click=_reopen, width="stretch")
     if locked():
-        left.caption(
-            "This server is locked: plans use stand-in rows, and only a release reads the table."
-        )
+        left.caption(texts.LOCKED)
     elif upload.shown:
-        left.caption(
-            "All rows have been read; nothing has left this machine. These pictures are not "
-            "private."
-        )
+        left.caption(texts.ROWS_READ)
         right.button("Hide exact values", on_click=lambda: _show(False), width="stretch")
     else:
         left.caption(
-            "Planning on stand-in documents drawn from your words, as many as there are."
+            texts.STAND_IN_DOCUMENTS
             if isinstance(upload.table, PrivateCorpus)
-            else "Planning on stand-in rows drawn from your limits, as many as the table has."
+            else texts.STAND_IN_ROWS
         )
-        right.button(
-            "I am the custodian: show the exact fit", on_click=lambda: _show(True), width="stretch"
-        )
+        right.button(texts.SHOW_EXACT, on_click=lambda: _show(True), width="stretch")
 
 
 def _show(choice: bool) -> None:

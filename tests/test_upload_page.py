@@ -16,6 +16,7 @@ from support import ROOT
 from test_release_page import PAGE as RELEASE_PAGE
 
 from app import upload
+from app.texts import upload as upload_texts
 from app.upload import SLOT, Upload
 from dpcore.datasets.documents import load_documents
 from dpcore.errors import InputError
@@ -82,8 +83,8 @@ def test_the_limits_of_a_schema_file_are_shown() -> None:
             assert (line[f"{bound.capitalize()} limit"] == limit) is (limit is not None)
     assert list(shown["Categories"]) == ["", "", "north, south"]
     assert list(shown["If missing, use"]) == ["40", "", ""]
-    (said,) = (one.value for one in at.caption if "limits.toml sets limits" in one.value)
-    assert "one patient, who has at most 5,000 rows" in said
+    terms = upload_texts.schema_file_sets("limits.toml", "patient", 5000, None)
+    assert terms in [one.value for one in at.caption]
 
 
 def test_under_the_lock_a_table_of_texts_looks_like_one_of_numbers(
@@ -156,10 +157,8 @@ def test_a_schema_file_that_cannot_be_read_is_named_and_takes_nothing_away(
 def test_columns_without_limits_are_named_all_at_once() -> None:
     at = with_table()
     use(at).click().run()
-    assert [one.value for one in at.error] == [
-        "age, income: limits are missing; enter a lower and an upper limit that you could print "
-        "before seeing the data, or ignore the column."
-    ]
+    refused = InputError("age, income", *upload_texts.limits_missing(2))
+    assert [one.value for one in at.error] == [str(refused)]
     assert at.session_state[SLOT].table is None
 
 
@@ -167,10 +166,8 @@ def test_a_table_of_texts_opens_for_a_schema_file_to_say_what_they_mean() -> Non
     at = with_table(b"region,ward\nnorth,A\nsouth,B\nnorth,A\n")
     assert not at.error
     use(at).click().run()
-    assert [one.value for one in at.error] == [
-        "limits: no column is a feature or a category; use at least one as such, or give a schema "
-        "file."
-    ]
+    refused = InputError("limits", *upload_texts.NO_FEATURE)
+    assert [one.value for one in at.error] == [str(refused)]
     named = '[columns.{}]\ntype = "category"\ncategories = {}\n'
     given(at, named.format("region", '["north", "south"]') + named.format("ward", '["A", "B"]'))
     use(at).click().run()
@@ -248,26 +245,28 @@ def test_days_of_eight_digits_are_proposed_and_an_empty_column_is_left_out() -> 
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "where", "refusal"),
     [
-        ({"Region": {"values": ""}}, "Region: public values are missing; list every value"),
-        ({"Alter": {"use": "person id"}}, "Nr, Alter: each is used as the person id; choose"),
-        ({"Alter": {"lower": "x"}}, "Alter: 'x' is not a number such as 0.5; write the limit"),
-        ({"Eintritt": {"lower": "1990"}}, "Eintritt: '1990' is not a day such as 1990-01-01"),
-        ({"Einkommen": {"upper": None}}, "Einkommen: a limit is missing; enter a lower"),
-        ({"zurück": {"values": "nein, ja, weiß nicht"}}, ""),
-        ({name: {"use": "ignore"} for name in FILLED}, "limits: no column is a feature"),
+        ({"Region": {"values": ""}}, "Region", upload_texts.VALUES_MISSING),
+        ({"Alter": {"use": "person id"}}, "Nr, Alter", upload_texts.SEVERAL_PERSON_IDS),
+        ({"Alter": {"lower": "x"}}, "Alter", upload_texts.no_limit("x", dates=False)),
+        ({"Eintritt": {"lower": "1990"}}, "Eintritt", upload_texts.no_limit("1990", dates=True)),
+        ({"Einkommen": {"upper": None}}, "Einkommen", upload_texts.limits_missing(1)),
+        ({"zurück": {"values": "nein, ja, weiß nicht"}}, "", None),
+        ({name: {"use": "ignore"} for name in FILLED}, "limits", upload_texts.NO_FEATURE),
     ],
 )
-def test_what_cannot_be_used_says_why_and_how(changed: Any, said: str) -> None:
+def test_what_cannot_be_used_says_why_and_how(
+    changed: Any, where: str, refusal: tuple[str, str] | None
+) -> None:
     answers = {name: cells | changed.get(name, {}) for name, cells in FILLED.items()}
     found = filled(upload._opened("kunden.csv", GERMAN), answers)
-    if not said:
+    if refusal is None:
         assert upload._schema(found).column("zurück").type == "category"
         return
     with pytest.raises(InputError) as refused:
         upload._schema(found)
-    assert str(refused.value).startswith(said)
+    assert str(refused.value) == str(InputError(where, *refusal))
 
 
 def zip_of_texts(texts: Sequence[str]) -> bytes:
@@ -281,7 +280,7 @@ def zip_of_texts(texts: Sequence[str]) -> bytes:
 
 def documents(at: AppTest) -> Any:
     """Where the list of words is handed in."""
-    return next(one for one in at.file_uploader if one.label.startswith("A public list of words"))
+    return next(one for one in at.file_uploader if one.label == upload_texts.WORDS)
 
 
 @pytest.mark.merge
@@ -302,7 +301,7 @@ def test_texts_and_a_public_list_of_words_reach_explore_and_the_release_page(
         lines["use"] = ["ignore", "text"]  # as the custodian chooses
         at.run()
     use(at).click().run()
-    assert "vocabulary: no public list of words was given; upload one" in at.error[0].value
+    assert at.error[0].value == str(InputError("vocabulary", *upload_texts.NO_WORDS))
     documents(at).upload("words.txt", b"cat\ndog\nbank\nloan\n", "text/plain").run()
     use(at).click().run()
     assert not at.exception
@@ -347,8 +346,9 @@ def test_a_text_beside_numbers_is_left_alone_and_one_text_is_no_collection() -> 
     upload._accept(found, upload._schema(filled(found, FILLED | {"Region": {"use": "text"}})))
     assert found.table is not None
     assert upload._data(found, found.table, real=False).table.schema.features[-1] == "Region"
-    with pytest.raises(InputError, match=r"brief\.txt: it is one text; pack all texts"):
+    with pytest.raises(InputError) as refused:
         upload._opened("brief.txt", b"Liebe")
+    assert str(refused.value) == str(InputError("brief.txt", *upload_texts.ONE_TEXT))
 
 
 def test_an_id_column_beside_texts_is_refused_because_nothing_limits_by_it(tmp_path: Path) -> None:
@@ -387,8 +387,8 @@ def test_with_an_id_column_the_promise_is_about_a_person() -> None:
     rows = "".join(f"{i // 2},{20 + i % 60},{1000 * (i % 90)},north\n" for i in range(200))
     limits = LIMITS.replace("5000", "1") + '\n[columns.who]\nrole = "id"\ntype = "text"\n'
     at = given(with_table(f"who,age,income,region\n{rows}".encode()), limits)
-    said = " ".join(one.value for one in at.caption)
-    assert "identified by the column who; at most 1 of its rows counts" in said
+    terms = upload_texts.schema_file_sets("limits.toml", "patient", 1, "who")
+    assert terms in [one.value for one in at.caption]
     use(at).click().run()
     assert not at.exception
     shown = " ".join(one.value for one in at.markdown)
@@ -405,8 +405,10 @@ def test_a_limit_that_can_be_read_in_two_ways_is_refused() -> None:
         ("−5", -5),
     ):
         assert upload._number_or_day("pay", text, None) == number
-    with pytest.raises(InputError, match=r"'200,000' .* write 200000 for .* or 200.000 for a dec"):
+    with pytest.raises(InputError) as refused:
         upload._number_or_day("pay", "200,000", None)
+    readings = upload_texts.two_readings("200,000", "200000", "200.000")
+    assert str(refused.value) == str(InputError("pay", *readings))
     numbers = ["much", "", "nan", "inf", "1e999", "1 000", "1_000", "1,234,567", "5%", "-1,500"]
     days = ["2020-02-30", "31.12.2020", "2020", "tomorrow"]
     for texts, dates in ((numbers, None), (days, "YYYY-MM-DD")):

@@ -24,6 +24,7 @@ import pytest
 import wording
 from studio.stage import wait_until_still
 
+from app.texts import upload as upload_texts
 from dpcore.arrays import Array
 from dpcore.figures.scene import PALETTE_DARK, PALETTE_LIGHT
 
@@ -188,7 +189,7 @@ FIRST = {
     "attack": "",
     "release": wording.LEDGER_TERMS,
     "learn": wording.MY_GUESS,
-    "?data=upload": wording.NOTHING_READ,
+    "?data=upload": upload_texts.NOTHING_READ,
 }
 
 
@@ -294,7 +295,7 @@ OPENED: list[tuple[str, str, Callable[[Any, Path], Iterator[str]]]] = [
     ("attack", "", attacked),
     ("release", wording.LEDGER_TERMS, released),
     ("learn", wording.MY_GUESS, learned),
-    ("?data=upload", wording.NOTHING_READ, handed_in),
+    ("?data=upload", upload_texts.NOTHING_READ, handed_in),
     ("?data=rare_person&components=2&without=1", "", only),
     ("?data=places&model=kmeans&components=6", "", only),
     ("?data=who_comes_back&model=logistic", "", only),

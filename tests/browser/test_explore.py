@@ -14,6 +14,8 @@ from studio.latency import BOX, THUMB, release
 from studio.stage import grasp, serve, wait_until_complete, wait_until_idle
 from support import keeps_up, split_lanes
 
+from app.texts import upload as upload_texts
+
 BOLD = '[data-panel="private"] .dpl-bold .dpl-ellipse[data-level="2"]'
 EXACT = '[data-panel="exact"] .dpl-bold .dpl-ellipse[data-level="2"]'
 CROSSES = '[data-panel="exact"] .dpl-bold .dpl-centre'
@@ -674,14 +676,14 @@ def near_the_truth(found: list[tuple[float, float]]) -> int:
 def test_an_upload_is_planned_on_stand_ins_until_the_custodian_asks(explore: Any) -> None:
     page = explore()
     choose(page, "Data", "Your own file")
-    page.get_by_text(wording.NOTHING_READ).wait_for()
+    page.get_by_text(upload_texts.NOTHING_READ).wait_for()
     hand_in(page, "people.csv", PEOPLE)
-    page.get_by_text("the header, the number of rows").wait_for()
+    page.get_by_text(upload_texts.held("people.csv", packed=False, locked=False)).wait_for()
     page.wait_for_selector("#glide-cell-0-2", state="attached")
     for row, limits in enumerate((("0", "110"), ("0", "200000"))):
         for column, value in zip(SECOND, limits, strict=True):
             write(page, column, row, value)
-    page.get_by_label("How many rows can one person have?").fill("2")
+    page.get_by_label(upload_texts.things_per_person("row")).fill("2")
     page.keyboard.press("Enter")
     wait_until_idle(page)
     page.get_by_role("button", name="Use these limits").click()
@@ -694,22 +696,22 @@ def test_an_upload_is_planned_on_stand_ins_until_the_custodian_asks(explore: Any
     assert "rows_per_person=2" in page.url
     assert "people" not in page.url, "a link names the file"
 
-    page.get_by_role("button", name=wording.CUSTODIAN).click()
+    page.get_by_role("button", name=upload_texts.SHOW_EXACT).click()
     page.get_by_role("button", name="Hide exact values").wait_for()
     wait_until_complete(page)
     assert near_the_truth(centres(page)) == 2
     page.get_by_role("button", name="Hide exact values").click()
-    page.get_by_role("button", name=wording.CUSTODIAN).wait_for()
+    page.get_by_role("button", name=upload_texts.SHOW_EXACT).wait_for()
     wait_until_complete(page)
     assert near_the_truth(centres(page)) == 0
 
-    page.get_by_role("button", name="Change the limits or the file").click()
+    page.get_by_role("button", name=upload_texts.CHANGE).click()
     page.wait_for_function(
         "document.querySelector('#glide-cell-4-1')?.textContent.replaceAll(',', '') === '200000'"
     )
     healthy_without_picture(page)
     page.reload()
-    page.get_by_text(wording.NOTHING_READ).wait_for()
+    page.get_by_text(upload_texts.NOTHING_READ).wait_for()
 
 
 def test_a_german_table_needs_no_schema_file(explore: Any) -> None:
@@ -718,11 +720,11 @@ def test_a_german_table_needs_no_schema_file(explore: Any) -> None:
         for i in range(120)
     )
     page = explore("?data=upload")
-    page.get_by_text(wording.NOTHING_READ).wait_for()
+    page.get_by_text(upload_texts.NOTHING_READ).wait_for()
     hand_in(page, "kunden.csv", "Alter;Einkommen;Eintritt\n" + rows + "k. A.;-;\n")
     page.wait_for_selector("#glide-cell-0-2", state="attached")
-    page.get_by_text("separated by a semicolon").wait_for()
-    assert page.get_by_role("textbox", name="Marks for missing").input_value() == "-, k. A."
+    page.get_by_text(upload_texts.separated_by("a semicolon")).wait_for()
+    assert page.get_by_role("textbox", name=upload_texts.MISSING_MARKS).input_value() == "-, k. A."
     for row, limits in enumerate((("0", "110"), ("0", "200000"), ("1990-01-01", "2029-12-31"))):
         for column, value in zip(SECOND, limits, strict=True):
             write(page, column, row, value)
@@ -744,7 +746,7 @@ def healthy_without_picture(page: Any) -> None:
 
 def test_a_bad_upload_gives_one_sentence_and_keeps_what_was_entered(explore: Any) -> None:
     page = explore("?data=upload")
-    page.get_by_text(wording.NOTHING_READ).wait_for()
+    page.get_by_text(upload_texts.NOTHING_READ).wait_for()
     for name, content, word in (
         ("broken.parquet", b"not parquet", "broken.parquet"),
         ("empty.csv", "", "empty.csv"),
@@ -755,11 +757,12 @@ def test_a_bad_upload_gives_one_sentence_and_keeps_what_was_entered(explore: Any
 
     use = page.get_by_role("button", name="Use these limits")
     hand_in(page, "words.csv", "a,b\nx,y\nz,w\n")
-    page.get_by_text("words.csv is held in").wait_for()
+    page.get_by_text(upload_texts.held("words.csv", packed=False, locked=False)).wait_for()
     wait_until_idle(page)
     use.click()
-    assert one_sentence(sentence_of_error(page, "no column is a feature"))
+    assert one_sentence(sentence_of_error(page, upload_texts.NO_FEATURE[0]))
     hand_in(page, "people.csv", PEOPLE)
+    held = page.get_by_text(upload_texts.held("people.csv", packed=False, locked=False))
     page.wait_for_selector("#glide-cell-0-2", state="attached")
     wait_until_idle(page)
     use.click()
@@ -778,7 +781,7 @@ def test_a_bad_upload_gives_one_sentence_and_keeps_what_was_entered(explore: Any
         assert one_sentence(sentence_of_error(page, word))
         wait_until_idle(page)
         assert use.is_disabled() is unreadable
-        assert page.get_by_text("people.csv is held in").count() == 1, "the table was forgotten"
+        assert held.count() == 1, "the table was forgotten"
     assert page.locator(".dpl").count() == 0
     schema_file(page, LIMITS)
     page.wait_for_selector("[data-testid=stAlertContentError]", state="detached")
@@ -815,7 +818,7 @@ def one_sentence(message: str) -> bool:
 
 def test_a_locked_server_shows_nothing_computed_from_an_upload(explore: Any) -> None:
     page = explore("?data=upload", DPCORE_LOCK_TRUTH="1")
-    page.get_by_text(wording.NOTHING_READ).wait_for()
+    page.get_by_text(upload_texts.NOTHING_READ).wait_for()
     hand_in(page, "people.csv", PEOPLE)
     page.wait_for_selector("#glide-cell-0-2", state="attached")
     schema_file(page, LIMITS)
@@ -827,8 +830,8 @@ def test_a_locked_server_shows_nothing_computed_from_an_upload(explore: Any) -> 
     page.wait_for_function(f"document.querySelectorAll('{CROSSES}').length === 2")
     wait_until_idle(page)
     assert near_the_truth(centres(page)) == 0
-    assert page.get_by_role("button", name=wording.CUSTODIAN).count() == 0
-    page.get_by_text("This server is locked").wait_for()
+    assert page.get_by_role("button", name=upload_texts.SHOW_EXACT).count() == 0
+    page.get_by_text(upload_texts.LOCKED).wait_for()
     everything = page.evaluate("document.body.innerText")
     assert "120" not in everything.replace("120,000", ""), "the number of rows is on the page"
     assert "3 rows" in text(page, LINE)

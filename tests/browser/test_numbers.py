@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from studio.stage import open_cell, wait_until_idle
 
+from app.texts import upload as upload_texts
+
 BOXES = "[data-testid=stNumberInputField]"
 SMALL = "data=generated&made=200x2x2x1"
 ON = f"on={SMALL.replace('=', '%3D').replace('&', '%26')}"
@@ -37,7 +39,7 @@ def chooses_a_row(page: Any) -> None:
 def takes_a_file(page: Any) -> None:
     table = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"x,y\n1,2\n3,4\n"}
     page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(table)
-    page.get_by_text("How many rows can one person have?").wait_for()
+    page.get_by_text(upload_texts.things_per_person("row")).wait_for()
 
 
 PLACES: dict[str, tuple[str, Callable[[Any], None] | None]] = {

@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 import wording
 
+from app.texts import upload as upload_texts
 from dpcore.datasets.files import home
 
 from .latency import BOX, OPEN
@@ -358,7 +359,7 @@ def uploaded(walk: Walk, url: str, table: Path) -> None:
     walk.drawn()
     walk.choose("Data", "Your own file")
     page.get_by_text("No table in use yet").wait_for()
-    page.get_by_text(wording.NOTHING_READ).wait_for()
+    page.get_by_text(upload_texts.NOTHING_READ).wait_for()
     walk.rest()
     walk.keep("upload")
     walk.hand_in(0, table)
