@@ -21,11 +21,11 @@ from app.compute import Study
 from app.result_store import Data
 from app.scenario import UPLOAD, Scenario
 from app.settings import is_served, uploads_allowed
+from app.texts import release as texts
 from dpcore.errors import InputError
 from dpcore.evaluation.study import Setting
 from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import protects
-from dpcore.privacy.guarantee import show_bound, show_delta
 from dpcore.releases.api import Release, planned_noise, release
 from dpcore.releases.beside import FILES
 from dpcore.releases.filter import Amount, filter_of
@@ -65,16 +65,14 @@ def place(text: str) -> Path:
     """
     name = text.strip()
     if not name:
-        raise InputError("ledger", "no file was named", "name one, for example budget.sqlite")
+        raise InputError("ledger", *texts.UNNAMED)
     if not (locked() or is_served()):
         return Path(name).expanduser()
     folder = os.environ.get(HOME, "") if uploads_allowed() else _of_session()
     if not folder:
-        raise InputError(
-            "ledger", "this server has no folder for ledgers", f"ask its owner to set {HOME}"
-        )
+        raise InputError("ledger", *texts.no_folder(HOME))
     if Path(name).name != name or name.startswith("."):
-        raise InputError("ledger", "it names a folder", "give a plain name here")
+        raise InputError("ledger", *texts.NAMES_FOLDER)
     return Path(folder) / name
 
 
@@ -107,7 +105,7 @@ def table_of(scenario: Scenario, data: Data) -> tuple[PrivateTable | PrivateCorp
         return data.table, "real data"
     sealed = upload.sealed()
     if sealed is None:
-        raise InputError("data", "no file is in use", "open one on Explore")
+        raise InputError("data", *texts.NO_FILE)
     table, looked = sealed
     if scenario.pool > 1 and isinstance(table, PrivateTable):
         table = table.pooled(scenario.pool)
@@ -118,12 +116,10 @@ def demand_releasable(scenario: Scenario) -> None:
     """Raise InputError for choices on Explore that no release can have."""
     recipe = scenario.recipe
     if scenario.method != "recommended":
-        badge = "is as published" if recipe.mode == "paper" else "has other noise"
-        raise InputError(
-            "method", f"{recipe.title} {badge}", "choose Recommended on Explore to release"
-        )
+        published = recipe.mode == "paper"
+        raise InputError("method", *texts.other_method(recipe.title, published=published))
     if scenario.without:
-        raise InputError("rows", "one person was removed on Explore", "put them back first")
+        raise InputError("rows", *texts.ROW_REMOVED)
 
 
 @dataclass(frozen=True)
@@ -172,15 +168,11 @@ def shared(state: State, locks: Sequence[float | None]) -> tuple[float, ...]:
     for lock in locks:
         if lock is not None:
             if delta <= 0.0:
-                raise InputError("split", "nothing is left", "start another ledger")
+                raise InputError("split", *texts.NOTHING_LEFT)
             cost = _cost(state, Amount(lock, delta))
             rest = [r - c for r, c in zip(rest, cost, strict=True)]
     if min(rest) < 0:
-        raise InputError(
-            "split",
-            "the locked budgets do not fit together",
-            "lock a smaller ε, or lock fewer releases",
-        )
+        raise InputError("split", *texts.LOCKED_TOO_MUCH)
     free = sum(lock is None for lock in locks)
     left_each = tuple(r // max(free, 1) for r in rest)
     epsilon = filter_of(state.terms.filter).amount(left_each, state.terms.limit).epsilon
@@ -232,38 +224,19 @@ def review(
     """Exactly what will be written, for whom, and under which promise; one line each."""
     schema = table.schema
     assert schema is not None  # it was fitted on Explore
-    rows, thing = scenario.rows_per_person, schema.thing
-    outcome = scenario.declared.reads == "outcome"
-    drawn = "" if outcome else f"1,000 synthetic {thing}s drawn from them, "
-    whole = schema.person is not None
-    who = protects(scenario.adjacency, schema.unit, rows, thing, limited=whole)
-    has = f"every {schema.unit} has at most {rows} {thing}{'s' if rows > 1 else ''}"
-    if whole:
-        has = f"all rows of one {schema.unit} have one id"
-    if isinstance(schema, Vocabulary):
-        over, public = f"{schema.size:,} public words", "list of words was"
-    else:
-        over, public = f"{len(schema.numeric_columns())} columns", "limits were"
-    sentences = [
-        f"**What leaves:** the parameters of the model ({scenario.title}), fitted to all {thing}s, "
-        f"over {over}, {drawn}and a report that names the data and, where it is public, the "
-        f"number of {'different ids' if whole else f'{thing}s'}.",
-        f"**For whom:** anybody. **Protected:** {who}.",
-        f"**Guarantee:** ε = {show_bound(scenario.epsilon)} at δ = {show_delta(scenario.delta)}, "
-        "proved for the noise as it is drawn: whole numbers from the operating system's entropy.",
-        f"**Assumed:** the {public} public before anyone saw the data; {has}.",
-    ]
-    if chosen_on == "stand-in":
-        stand_ins = f"stand-in {thing}s"
-        sentences.append(
-            f"**Settings** were chosen while looking at {stand_ins}; the dossier says so."
-        )
-    else:
-        sentences.append(
-            "**Settings** were chosen while looking at exact values; no guarantee covers that "
-            "choice, and the dossier says so."
-        )
-    return tuple(sentences)
+    rows, thing, unit = scenario.rows_per_person, schema.thing, schema.unit
+    documents, persons = isinstance(schema, Vocabulary), schema.person is not None
+    size = schema.size if isinstance(schema, Vocabulary) else len(schema.numeric_columns())
+    synthetic = scenario.declared.reads != "outcome"
+    return (
+        texts.leaves(
+            scenario.title, thing, size, documents=documents, persons=persons, synthetic=synthetic
+        ),
+        texts.for_whom(protects(scenario.adjacency, unit, rows, thing, limited=persons)),
+        texts.guarantee(scenario.epsilon, scenario.delta),
+        texts.assumed(unit, rows, thing, documents=documents, persons=persons),
+        texts.chosen_on_stand_ins(thing) if chosen_on == "stand-in" else texts.CHOSEN_ON_DATA,
+    )
 
 
 def spend(

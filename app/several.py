@@ -13,6 +13,7 @@ from app.live import live
 from app.result_store import Data, in_background, look_away
 from app.scenario import Scenario, opening
 from app.tables import store_of
+from app.texts import release as texts
 from dpcore.declaration import declarations
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.study import EPSILONS
@@ -35,17 +36,12 @@ def panel(scenario: Scenario, data: Data, schema: Schema) -> Callable[[], bool] 
 
     Returns what asks whether the ranges are there, while they are not."""
     with st.container(border=True):
-        planning = st.toggle(
-            "Plan several releases together",
-            key="plan_many",
-            help="Before you start a ledger: how to split one budget among them.",
-        )
-        if not planning:
+        if not st.toggle(texts.SEVERAL, key="plan_many", help=texts.SEVERAL_HELP):
             return None
         lines, rows, delta = table(scenario, data, schema)
         try:
             wanted = tuple(_wanted(line, scenario, schema, rows) for line in lines)
-            with st.spinner("Simulating each release on rows drawn from the limits …"):
+            with st.spinner(texts.SIMULATING):
                 planner, plans = _planned(wanted, scenario, data, delta)
         except DPCoreError as refusal:
             st.error(str(refusal))
@@ -64,16 +60,8 @@ def panel(scenario: Scenario, data: Data, schema: Schema) -> Callable[[], bool] 
         terms = (scenario.adjacency, schema.unit, schema.rows_per_person)
         who = protects(*terms, limited=schema.person is not None)
         whole = planner.worlds == WORLDS
-        so_far = (
-            ""
-            if whole
-            else (
-                "For rows of medium difficulty so far: easy and hard ones are still being "
-                "simulated. "
-            )
-        )
         how = " ".join((*plans[step].decided(), export.HOW))
-        st.caption(f"{so_far}Protected: {who}. {how}")
+        st.caption(texts.planned(who, how, whole=whole))
         return None if whole else lambda: _ranged(wanted, scenario, data) is not None
 
 
@@ -91,14 +79,8 @@ def over_worlds(
         return None
     wanted = Planner([replace(wish, at_least=at_least)], adjacency=scenario.adjacency)
     (release,), then = planner.plan(*budget).releases, wanted.plan(*budget)
-    keeps = (
-        f"With ε = {show(scenario.epsilon)} a release keeps {release.low:.0%} to {release.high:.0%}"
-    )
-    return (
-        f"{keeps} on rows from hard to easy, {release.median:.0%} on medium ones.",
-        *then.ranges(),
-        *then.decided(),
-    )
+    keeps = texts.over_worlds(scenario.epsilon, release.low, release.high, release.median)
+    return keeps, *then.ranges(), *then.decided()
 
 
 def table(
@@ -118,18 +100,12 @@ def table(
             PARTS: st.column_config.NumberColumn(min_value=1, max_value=50, format="%d"),
             TIMES: st.column_config.NumberColumn(min_value=1, max_value=1000, format="%d"),
             LEAST: st.column_config.NumberColumn(
-                min_value=1.0,
-                max_value=99.9,
-                format="%.3g",
-                help="Share of the exact fit's gain over the simplest rival (median).",
+                min_value=1.0, max_value=99.9, format="%.3g", help=texts.KEEPS_HELP
             ),
             EPSILON: st.column_config.NumberColumn(
-                min_value=0.001,
-                max_value=100.0,
-                format="%.3g",
-                help="For each release. Empty: no minimum.",
+                min_value=0.001, max_value=100.0, format="%.3g", help=texts.EPSILON_HELP
             ),
-            LOCKED: st.column_config.CheckboxColumn(help="Fix ε at the value in this line."),
+            LOCKED: st.column_config.CheckboxColumn(help=texts.LOCKED_HELP),
         },
         num_rows="dynamic",
         hide_index=True,
@@ -138,9 +114,7 @@ def table(
     )
     left, right = st.columns(2)
     public_rows = None if scenario.adjacency == "add_remove" else data.rows  # else it is not public
-    rows = left.number_input(
-        "Rows, a public number", 20, 10**9, public_rows or 1000, key="plan_rows"
-    )
+    rows = left.number_input(texts.PUBLIC_ROWS, 20, 10**9, public_rows or 1000, key="plan_rows")
     delta = right.number_input(
         "δ in all", 1e-12, 0.1, scenario.delta, format="%.2g", key="plan_delta"
     )

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import compute, releasing, result_store, several, tables
 from app.scenario import Scenario, opening
+from app.texts import release as release_texts
 from app.views import release
 from app.views.release import _bought
 from dpcore.accounting.zcdp import tight_epsilon
@@ -62,10 +63,10 @@ def test_from_no_ledger_to_a_release_and_to_the_end_of_the_budget(path: Path) ->
     at.button[-1].click().run()  # start this ledger
     assert BudgetLedger(path).state().terms.limit == Amount(2.0, 1e-5)
     for line in (2, 4, 6):  # each is paid for in one line, and written down in the next
-        assert "proved for the noise as it is drawn" in texts(at)
+        assert release_texts.guarantee(1.0, 1e-5) in texts(at)
         assert at.button[-1].disabled
-        assert ("another" in at.checkbox[0].label) == (line > 2)
-        (who,) = (one for one in at.text_input if one.label == "Who is responsible for the data")
+        assert at.checkbox[0].label == release_texts.sure(1.0, again=line > 2)
+        (who,) = (one for one in at.text_input if one.label == release_texts.CONTROLLER)
         who.input(f"Registry {line}")
         at.checkbox[0].check().run()
         assert len(BudgetLedger(path).state().releases) == line // 2 - 1, (
@@ -73,21 +74,25 @@ def test_from_no_ledger_to_a_release_and_to_the_end_of_the_budget(path: Path) ->
         )
         at.button[-1].click().run()
         assert not at.exception
-        assert f"Line {line} of the ledger" in texts(at)
-        dossier = json.loads((path.parent / f"budget-release-{line}" / "dossier.json").read_text())
+        folder = path.parent / f"budget-release-{line}"
+        dossier = json.loads((folder / "dossier.json").read_text())
+        sentence = dossier["guarantee"]["sentence"]
+        assert release_texts.released(line, sentence, str(folder)) in texts(at)
         assert dossier["told_apart"] in [one.value for one in at.info]
         said = [dossier[name] for name in ("file", "controller", "purpose", "rows")]
         assert said == ["Three groups", f"Registry {line}", "", 5000]
     at.checkbox[0].check().run()
-    assert "does not fit" in texts(at)
+    left = BudgetLedger(path).state().left_amount
+    assert release_texts.does_not_fit(left.epsilon, left.delta) in texts(at)
     assert at.button[-1].disabled
     assert len(BudgetLedger(path).state().releases) == 3
 
 
 def test_a_total_that_could_not_pay_for_the_release_is_told_before_it_is_fixed(path: Path) -> None:
     at = page(path, epsilon=4.0)
-    assert "asks for ε = 4.00, which this total could not pay for" in at.warning[0].value
-    next(one for one in at.number_input if one.label.startswith("Total ε")).set_value(4.0).run()
+    assert at.warning[0].value == release_texts.total_too_small(4.0)
+    (total,) = (one for one in at.number_input if one.label == release_texts.TOTAL_EPSILON)
+    total.set_value(4.0).run()
     assert not at.warning
 
 
@@ -138,8 +143,11 @@ def test_a_ledger_for_others_is_refused_when_spending_and_stays_as_it_is(path: P
 @pytest.mark.parametrize(
     ("choices", "words"),
     [
-        ({"method": "dpem_gaussian", "count_by": "zcdp"}, "choose Recommended"),
-        ({"without": True}, "put them back"),
+        (
+            {"method": "dpem_gaussian", "count_by": "zcdp"},
+            release_texts.other_method("", published=False)[1],
+        ),
+        ({"without": True}, release_texts.ROW_REMOVED[1]),
         ({"data": "upload"}, ""),
     ],
 )
@@ -233,20 +241,20 @@ def test_a_range_is_told_once_there_are_draws_enough(
     monkeypatch.setattr(compute, "study", so_far)
     said = texts(page(path))
     assert (f"its {draws} simulated releases keep" in said) == (draws > 1)
-    assert ("Simulating releases" in said) == (draws == 1)
+    assert (release_texts.FEW_DRAWS in said) == (draws == 1)
 
 
 def test_a_range_of_one_is_one_share() -> None:
     found = releasing.Reached(epsilon=1.0, low=0.901, high=0.904, rows=None, most=0.99)
     told = _bought(found, 0.9, 1.0, 5)
-    assert told.endswith("its 5 simulated releases keep 90%.")
+    assert told.endswith(" keep 90%.")
     assert "keep 90% to 91%." in _bought(replace(found, high=0.91), 0.9, 1.0, 5)
 
 
 def test_where_the_steps_themselves_fall_short_more_budget_is_not_the_advice(path: Path) -> None:
     said = texts(page(path, data="iris", iterations=1))
-    assert "Even without noise these settings keep" in said
-    assert "give more rows" not in said
+    assert "Even without noise" in said
+    assert release_texts.no_epsilon(0.9, "rows") not in said
 
 
 # --- planning -----------------------------------------------------------------------------------
@@ -266,7 +274,7 @@ def test_what_is_left_is_split_and_locked_releases_keep_theirs(path: Path, filte
             costs = [releasing._cost(state, Amount(e * factor, delta)) for e in found]
             together = tuple(map(sum, zip(*costs, strict=True)))
             assert state.admits(together) == fits, (locks, found, factor)
-    with pytest.raises(InputError, match="do not fit"):
+    with pytest.raises(InputError, match=release_texts.LOCKED_TOO_MUCH[0]):
         releasing.shared(state, [1.9, 1.9])
 
 
@@ -289,23 +297,23 @@ def test_what_was_read_is_what_is_spent(path: Path) -> None:
     at.checkbox[0].check().run()
     assert not at.button[-1].disabled
     at.number_input[0].set_value(1.5).run()
-    assert "ε = 1.50" in at.checkbox[0].label
+    assert at.checkbox[0].label == release_texts.sure(1.5, again=False)
     assert not at.checkbox[0].value
     assert at.button[-1].disabled
     at.number_input[0].set_value(3.0).run()
-    assert "at most ε = 2.00 at δ = 10⁻⁵" in texts(at)
+    assert release_texts.does_not_fit(2.0, 1e-5) in texts(at)
 
 
 def test_a_delta_above_one_over_the_rows_is_refused_before_it_is_spent(path: Path) -> None:
     BudgetLedger.create(path, Amount(2.0, 1e-2))
     at = page(path, delta=1e-3)
     at.checkbox[0].check().run()
-    assert wording.DELTA_ABOVE_ONE_OVER_N in texts(at)
+    assert release_texts.delta_too_large("row") in texts(at)
     assert at.button[-1].disabled
     other = path.with_name("other.sqlite")
     BudgetLedger.create(other, Amount(2.0, 1e-2), adjacency="add_remove")
     said = texts(page(other, delta=1e-3, adjacency="add_remove"))
-    assert wording.DELTA_ABOVE_ONE_OVER_N not in said, "a refusal tells of a private number"
+    assert release_texts.delta_too_large("row") not in said, "a refusal tells of a private number"
 
 
 def test_the_page_splits_and_counts_otherwise(path: Path) -> None:
@@ -340,7 +348,7 @@ def test_on_stand_in_rows_an_accuracy_is_a_range_over_worlds(
     assert data is not None
     while (told := several.over_worlds(scenario, data, data.schema, 0.4)) is None:
         time.sleep(0.01)
-    assert told[0].startswith("With ε = 1.00 a release keeps 37% to 37% on rows from hard")
+    assert told[0] == release_texts.over_worlds(1.0, 0.37, 0.37, 0.37)
     assert told[1].startswith("40% for 'gmm' takes epsilon = ")
     assert "in its range depends on how far apart" in told[2]
     assert {given[2] for given in curves} == {5000}, "a release reads all rows"

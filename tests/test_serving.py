@@ -14,6 +14,7 @@ from app import releasing
 from app.scenario import GENERATED, UPLOAD, Scenario
 from app.settings import UPLOADS, call_nobody, flags, is_served, uploads_allowed
 from app.state import _scenario_of
+from app.texts import release as release_texts
 from app.views.explore import sources
 from dpcore.cli import serve
 from dpcore.errors import InputError
@@ -103,7 +104,7 @@ def test_where_files_are_taken_ledgers_are_in_earnest(
         monkeypatch.setenv(UPLOADS, "1")
         monkeypatch.setenv(serve.LOCK, lock)
         monkeypatch.delenv(releasing.HOME, raising=False)
-        with pytest.raises(InputError, match="no folder for ledgers"):
+        with pytest.raises(InputError, match=release_texts.no_folder(releasing.HOME)[0]):
             releasing.place("budget.sqlite")
         monkeypatch.setenv(releasing.HOME, str(tmp_path))
         assert releasing.place("budget.sqlite") == tmp_path / "budget.sqlite"

@@ -16,6 +16,7 @@ from support import ROOT
 from test_release_page import PAGE as RELEASE_PAGE
 
 from app import upload
+from app.texts import release as release_texts
 from app.texts import upload as upload_texts
 from app.upload import SLOT, Upload
 from dpcore.datasets.documents import load_documents
@@ -326,10 +327,12 @@ def test_texts_and_a_public_list_of_words_reach_explore_and_the_release_page(
     release.button[-1].click().run()  # start this ledger
     assert not release.exception
     shown = " ".join(str(one.value) for one in (*release.markdown, *release.caption))
-    assert "fitted to all documents, over 4 public words, 1,000 synthetic documents" in shown
-    assert "list of words was public before anyone saw the data; every " in shown
+    title = at.session_state["scenario"].title
+    what = {"documents": True, "persons": False}
+    assert release_texts.leaves(title, "document", 4, synthetic=True, **what) in shown
+    assert release_texts.assumed("author", 1, "document", **what) in shown
     assert not release.toggle
-    assert "plan releases of documents one at a time." in shown
+    assert release_texts.OF_DOCUMENTS in shown
     release.checkbox[0].check().run()
     release.button[-1].click().run()
     assert not release.exception

@@ -17,14 +17,11 @@ from app.scenario import Scenario
 from app.settings import uploads_allowed
 from app.state import change, left_on_explore, taken_on
 from app.tables import data_of, judged_on, provenance, store_of, whole_table
+from app.texts import release as texts
+from app.texts.upload import TABLE_FIRST
 from dpcore.errors import DPCoreError
 from dpcore.privacy.adjacency import ADJACENCIES, protects
-from dpcore.privacy.guarantee import (
-    show,
-    show_bound,
-    show_delta,
-    show_most,
-)
+from dpcore.privacy.guarantee import show_bound, show_delta, show_most
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger, State, told_open
 from dpcore.releases.whatif import counted_otherwise
@@ -32,12 +29,6 @@ from dpcore.schema import Schema
 from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.table import PrivateTable, locked
 
-FOR_REPORT = "Printed in the report as you write it; may be left empty."
-OF_DOCUMENTS = (
-    "Several releases are planned together for tables alone, since simulating documents takes "
-    "minutes; plan releases of documents one at a time."
-)
-SIMULATING = "Simulating easy and hard rows…"
 Pending = Callable[[], bool] | None  # whether there is more to show
 NAMED, LOCK = "Release to come", "Locked at ε"
 
@@ -47,16 +38,13 @@ def page() -> None:
     scenario, _ = taken_on("release")
     data = whole_table(scenario)
     brand("none" if data is None else provenance(data))
-    st.html('<h1 class="dp-title">Make one release, for real.</h1>')
+    st.html(f'<h1 class="dp-title">{texts.TITLE}</h1>')
     if data is None:
-        st.html('<p class="dp-lead">Open a table and its limits on Explore first.</p>')
+        st.html(f'<p class="dp-lead">{TABLE_FIRST}</p>')
         to_explore()
         return
-    st.html(
-        f'<p class="dp-lead">{escape(scenario.title)} on '
-        f"{escape(data.title)}, as set on Explore. Plan the budget, review what would leave, then "
-        "spend it: fresh noise, one entry in the ledger, no way back.</p>"
-    )
+    lead = texts.lead(escape(scenario.title), escape(data.title))
+    st.html(f'<p class="dp-lead">{lead}</p>')
     try:
         releasing.demand_releasable(scenario)
         table, chosen_on = releasing.table_of(scenario, data)
@@ -70,7 +58,7 @@ def page() -> None:
         if isinstance(table.schema, Schema):
             pending.append(several.panel(scenario, data, table.schema))
         else:
-            st.caption(OF_DOCUMENTS)
+            st.caption(texts.OF_DOCUMENTS)
     with st.container(border=True):
         st.html("<h2>2 · Review</h2>")
         for line in releasing.review(scenario, table, chosen_on):
@@ -78,7 +66,7 @@ def page() -> None:
     with st.container(border=True):
         st.html("<h2>3 · Spend</h2>")
         if plan is None:
-            st.caption("Open a ledger or start one first.")
+            st.caption(texts.LEDGER_FIRST)
         else:
             hidden = locked() or scenario.adjacency == "add_remove"
             rows = None if hidden else data.rows
@@ -130,7 +118,7 @@ def budget(scenario: Scenario) -> None:
                 for stated in releasing.deployments()
             )
         )
-        st.caption("Units differ, so these numbers cannot be compared with one another.")
+        st.caption(texts.UNITS_DIFFER)
 
 
 def buys(scenario: Scenario) -> list[Pending]:
@@ -141,11 +129,11 @@ def buys(scenario: Scenario) -> list[Pending]:
     data = data_of(scenario)
     assert data is not None  # as the whole table is there
     wanted = st.select_slider(
-        "I want to keep at least",
+        texts.WANTED,
         releasing.WANTED,
         0.9,
         format_func=lambda share: f"{share:.0%}",
-        help="Share of the exact fit's gain over the simplest rival, in nine of ten noise draws.",
+        help=texts.WANTED_HELP,
     )
     try:
         study = compute.study(scenario, data, store_of(data))
@@ -155,11 +143,11 @@ def buys(scenario: Scenario) -> list[Pending]:
         return []
     things = f"{data.schema.thing}s"
     st.markdown(_bought(reached, wanted, scenario.epsilon, study.grid.utility.shape[1], things))
-    st.caption(f"Simulated on the {things} that Explore fits. {judged_on(scenario, data)}")
+    st.caption(texts.simulated_on(things, judged_on(scenario, data)))
     pending: list[Pending] = [None if study.complete else lambda: more_of(study, scenario)]
     if provenance(data) == "stand-in" and isinstance(data.schema, Schema):
         ranges = several.over_worlds(scenario, data, data.schema, wanted)
-        st.caption(" ".join(ranges or (SIMULATING,)))
+        st.caption(" ".join(ranges or (texts.SIMULATING_WORLDS,)))
         if ranges is None:
             pending.append(
                 lambda: several.over_worlds(scenario, data, data.schema, wanted) is not None
@@ -178,21 +166,15 @@ def _bought(
 ) -> str:
     """What a wanted accuracy takes, in words; of fewer draws, that there are too few."""
     if reached.epsilon is None and reached.most < wanted:
-        return (
-            f"Even without noise these settings keep {reached.most:.0%}: on Explore, allow more "
-            "iterations or clip less."
-        )
+        return texts.short_without_noise(reached.most)
     if draws < compute.FEW_DRAWS:
-        return "Simulating releases… one noise draw is not enough to judge."
+        return texts.FEW_DRAWS
     if reached.epsilon is None:
-        return f"No ε up to 20 keeps {wanted:.0%} here: use more {things}, or a smaller model."
-    rows = ""
-    if reached.rows is not None:
-        rows = f" With ε = {show(epsilon)} it takes about **{_round(reached.rows):,} {things}**."
-    low, high = f"{reached.low:.0%}", f"{reached.high:.0%}"
-    share = low if low == high else f"{low} to {high}"
-    head = f"**ε = {show(reached.epsilon)}** is enough"
-    return f"{head}: its {draws} simulated releases keep {share}.{rows}"
+        return texts.no_epsilon(wanted, things)
+    enough = texts.enough(reached.epsilon, draws, reached.low, reached.high)
+    if reached.rows is None:
+        return enough
+    return f"{enough} {texts.rows_needed(epsilon, _round(reached.rows), things)}"
 
 
 def _round(count: int) -> int:
@@ -204,17 +186,14 @@ def _round(count: int) -> int:
 def ledger(unit: str, adjacency: str, rows: int, thing: str = "row") -> State | None:
     """The budget ledger in use: opened, or started with terms for life."""
     text = st.text_input(
-        "Budget ledger (a file)",
+        texts.LEDGER,
         st.session_state.get("ledger_path", "budget.sqlite"),
         key="ledger_text",
-        help="It records what was spent. A copy of it would be a second budget: keep only one.",
+        help=texts.LEDGER_HELP,
     )
     st.session_state["ledger_path"] = text
     if not uploads_allowed():
-        st.caption(
-            "For practice: ledgers here are held in memory, end with your session, and pay only "
-            "for bundled data."
-        )
+        st.caption(texts.PRACTICE)
     try:
         path = releasing.place(text)
         if path.exists():
@@ -222,7 +201,7 @@ def ledger(unit: str, adjacency: str, rows: int, thing: str = "row") -> State | 
     except DPCoreError as refusal:
         st.error(str(refusal))
         return None
-    st.caption("There is no such ledger yet. Once it is started, its terms never change.")
+    st.caption(texts.NO_LEDGER)
     start(path, unit, adjacency, rows, thing)
     return None
 
@@ -230,15 +209,12 @@ def ledger(unit: str, adjacency: str, rows: int, thing: str = "row") -> State | 
 def start(path: Path, unit: str, adjacency: str, rows: int, thing: str) -> None:
     """The terms of a new ledger."""
     left, right = st.columns(2)
-    epsilon = left.number_input("Total ε, for all releases ever", 0.01, 100.0, 2.0, 0.5)
+    epsilon = left.number_input(texts.TOTAL_EPSILON, 0.01, 100.0, 2.0, 0.5)
     usual = left_on_explore().delta
-    delta = right.number_input("Total δ, for all releases ever", 1e-12, 0.1, usual, format="%e")
+    delta = right.number_input(texts.TOTAL_DELTA, 1e-12, 0.1, usual, format="%e")
     needed = left_on_explore().epsilon
     if epsilon < needed:
-        st.warning(
-            f"The release above asks for ε = {show_bound(needed)}, which this total could not pay "
-            "for; raise the total, or ask for less."
-        )
+        st.warning(texts.total_too_small(needed))
     chosen = st.selectbox(
         "Neighbouring datasets",
         ADJACENCIES,
@@ -274,22 +250,13 @@ def bar(plan: Plan, epsilon: float, thing: str) -> None:
         f"{plan.share:.0%}</span><span>left after it "
         f"{max(0.0, 1.0 - plan.spent - plan.share):.0%}</span></p>"
     )
-    st.markdown(
-        f"The total budget is **ε = {show_bound(limit.epsilon)}** at δ = "
-        f"{show_delta(limit.delta)}, {protects(who.adjacency, who.unit, who.rows, thing)}. "
-        f"Releases so far: {len(state.releases)}."
-    )
+    protected = protects(who.adjacency, who.unit, who.rows, thing)
+    st.markdown(texts.total(limit.epsilon, limit.delta, protected, len(state.releases)))
     if plan.fits:
         split(state, epsilon)
     for number in state.open:
         st.caption(told_open(number))
-    st.caption(
-        "Composed by zCDP (zero-concentrated DP), which stays valid when each release is chosen "
-        "after seeing the last. "
-        f"Fingerprint {state.fingerprint}."
-        if state.terms.filter == "zcdp"
-        else f"Epsilons and deltas add up. Fingerprint {state.fingerprint}."
-    )
+    st.caption(texts.composed(state.fingerprint, zcdp=state.terms.filter == "zcdp"))
     otherwise(state)
 
 
@@ -303,15 +270,12 @@ def split(state: State, epsilon: float) -> None:
         first,
         column_config={
             LOCK: st.column_config.NumberColumn(
-                min_value=0.001,
-                max_value=100.0,
-                format="%.3g",
-                help="Empty: shares what is left of the budget.",
+                min_value=0.001, max_value=100.0, format="%.3g", help=texts.LOCK_HELP
             )
         },
         num_rows="dynamic",
         hide_index=True,
-        placeholder="shares what is left",
+        placeholder=texts.SHARES,
         key="split",
     )
     locks = [row.get(LOCK) for row in lines] or [None]
@@ -325,7 +289,7 @@ def split(state: State, epsilon: float) -> None:
         f"{escape(name)} **ε = {show_most(epsilon)}**{'' if lock is None else ' (locked)'}"
         for name, epsilon, lock in zip(named, epsilons, locks, strict=True)
     )
-    st.markdown(f"What is left allows: {allowed}.")
+    st.markdown(texts.left_allows(allowed))
 
 
 def otherwise(state: State) -> None:
@@ -339,10 +303,7 @@ def otherwise(state: State) -> None:
         st.markdown(
             "| Composition | ε spent | ε left |\n| --- | ---: | ---: |\n" + "\n".join(lines)
         )
-        st.caption(
-            "For comparison only: the ledger's own method decides. At δ = "
-            f"{show_delta(state.terms.limit.delta)}; sums use the stated deltas."
-        )
+        st.caption(texts.compared(state.terms.limit.delta))
 
 
 def _known(number: float | None, shown: Callable[[float], str]) -> str:
@@ -364,28 +325,20 @@ def spending(
     left_column, right_column = st.columns(2)
     statements = {
         "file": title,
-        "controller": left_column.text_input("Who is responsible for the data", help=FOR_REPORT),
-        "purpose": right_column.text_input("What the release is for", help=FOR_REPORT),
+        "controller": left_column.text_input(texts.CONTROLLER, help=texts.FOR_REPORT),
+        "purpose": right_column.text_input(texts.PURPOSE, help=texts.FOR_REPORT),
     }
     if not plan.fits:
         left = plan.state.left_amount
-        st.error(
-            "This release does not fit into the ledger: ask for at most ε = "
-            f"{show_most(left.epsilon)} at δ = {show_delta(left.delta, down=True)}. Nothing "
-            "is spent."
-        )
+        st.error(texts.does_not_fit(left.epsilon, left.delta))
     sure = st.checkbox(
-        f"I have read this. Spend {'another ' if 'released' in st.session_state else ''}"
-        f"ε = {show_bound(scenario.epsilon)} for good.",
+        texts.sure(scenario.epsilon, again="released" in st.session_state),
         key=f"sure_{plan.state.fingerprint}_{scenario.as_query()}",  # to anything else: not yet
     )
     large = rows is not None and scenario.delta * rows > 1.0
     if large:
         thing = "row" if table.schema is None else table.schema.thing
-        st.error(
-            f"δ is above one over the number of {thing}s: it would allow one {thing} to be "
-            "published. Give a smaller one."
-        )
+        st.error(texts.delta_too_large(thing))
     ready = sure and plan.fits and not large
     if st.button("Release", type="primary", disabled=not ready) and ready:
         try:
@@ -406,15 +359,10 @@ def taken() -> None:
     if "released" not in st.session_state:
         return
     dossier, folder, files = st.session_state["released"]
-    st.success(
-        f"Line {dossier['line']['number']} of the ledger. {dossier['guarantee']['sentence']} "
-        f"The files are in {folder}."
-    )
+    line, sentence = dossier["line"]["number"], dossier["guarantee"]["sentence"]
+    st.success(texts.released(line, sentence, folder))
     if dossier["told_apart"]:
         st.info(dossier["told_apart"], icon=":material/query_stats:")
     for column, (name, content) in zip(st.columns(3), files.items(), strict=False):
         column.download_button(name, content, name, width="stretch")
-    st.caption(
-        "Anyone can check it without the data, and use it as a model: dpcore verify FOLDER, "
-        "dpcore apply FOLDER NEW.csv"
-    )
+    st.caption(texts.ANYONE_CAN_CHECK)

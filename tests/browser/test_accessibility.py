@@ -24,6 +24,7 @@ import pytest
 import wording
 from studio.stage import wait_until_still
 
+from app.texts import release as release_texts
 from app.texts import upload as upload_texts
 from dpcore.arrays import Array
 from dpcore.figures.scene import PALETTE_DARK, PALETTE_LIGHT
@@ -187,7 +188,7 @@ FIRST = {
     "": "",
     "compose": "",
     "attack": "",
-    "release": wording.LEDGER_TERMS,
+    "release": release_texts.NO_LEDGER,
     "learn": wording.MY_GUESS,
     "?data=upload": upload_texts.NOTHING_READ,
 }
@@ -293,7 +294,7 @@ OPENED: list[tuple[str, str, Callable[[Any, Path], Iterator[str]]]] = [
     ("", "", explored),
     ("compose", "", composed),
     ("attack", "", attacked),
-    ("release", wording.LEDGER_TERMS, released),
+    ("release", release_texts.NO_LEDGER, released),
     ("learn", wording.MY_GUESS, learned),
     ("?data=upload", upload_texts.NOTHING_READ, handed_in),
     ("?data=rare_person&components=2&without=1", "", only),

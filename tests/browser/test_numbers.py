@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from studio.stage import open_cell, wait_until_idle
 
+from app.texts import release as release_texts
 from app.texts import upload as upload_texts
 
 BOXES = "[data-testid=stNumberInputField]"
@@ -47,7 +48,7 @@ PLACES: dict[str, tuple[str, Callable[[Any], None] | None]] = {
     "upload": ("?data=upload", takes_a_file),
     "compose": ("compose", opens("What is released")),
     "release": (f"release?{ON}", None),
-    "plan": (f"release?{ON}", opens("Plan several releases")),
+    "plan": (f"release?{ON}", opens(release_texts.SEVERAL)),
     "attack": (f"attack?{ON}", chooses_a_row),
 }
 MERGED = (("explore", "de-DE"), ("upload", "de-DE"), ("release", "de-DE"))  # boxes of each kind

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from studio.stage import grasp, wait_until_idle, wait_until_still
 
-TOGGLE = "Plan several releases together"
+from app.texts import release as release_texts
 
 
 def test_shares_and_prices_move_with_the_hand_and_stay(page: Any, server: Any) -> None:
     page.goto(f"{server(None)}/release")
-    page.get_by_text(TOGGLE).click(timeout=60_000)
+    page.get_by_text(release_texts.SEVERAL).click(timeout=60_000)
     page.locator('[data-panel="plan_shares"]').wait_for(timeout=120_000)
     wait_until_still(page, 60)
     said = page.locator('[data-live="plan"]')
@@ -96,7 +96,7 @@ def says(page: Any, words: str) -> str:
 def test_wishes_locks_and_what_ifs_change_the_plan_on_the_page(page: Any, server: Any) -> None:
     """A share asked for, one that cannot be, a lock, one release more, and the plan as files."""
     page.goto(f"{server(None)}/release")
-    page.get_by_text(TOGGLE).click(timeout=60_000)
+    page.get_by_text(release_texts.SEVERAL).click(timeout=60_000)
     said = says(page, "One more percentage point for each 'every quarter' costs the others")
     assert "One percent more of the budget gains" in said
     wait_until_still(page, 60)

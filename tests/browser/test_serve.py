@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from studio.stage import free_port, wait_for_health
 
+from app.texts import release as release_texts
+
 MAIN = "import sys, dpcore.cli; sys.exit(dpcore.cli.main())"
 
 
@@ -55,11 +57,11 @@ def test_each_session_has_a_ledger_for_practice(
     one, other = new_page(), new_page()
     for page in (one, other):
         page.goto(f"{told['url']}release")
-        page.get_by_text("For practice: ledgers here are held in memory").wait_for(timeout=60_000)
+        page.get_by_text(release_texts.PRACTICE).wait_for(timeout=60_000)
     one.get_by_role("button", name="Start this ledger").click()
     one.get_by_text("Releases so far: 0.").wait_for(timeout=30_000)
     other.reload()
-    other.get_by_text("There is no such ledger yet.").wait_for(timeout=30_000)
+    other.get_by_text(release_texts.NO_LEDGER).wait_for(timeout=30_000)
 
 
 def test_a_proxy_may_hand_on_the_name_by_which_browsers_know_it(told: dict[str, Any]) -> None:

@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 import wording
 
+from app.texts import release as release_texts
 from app.texts import upload as upload_texts
 from dpcore.datasets.files import home
 
@@ -385,7 +386,7 @@ def released(walk: Walk, place: Path, ledger: str = "") -> Path:
     walk.rest()
     walk.keep("release")
     walk.enter(named, ledger or str(place))
-    page.get_by_text("There is no such ledger yet").wait_for()
+    page.get_by_text(release_texts.NO_LEDGER).wait_for()
     walk.rest()
     walk.button("Start this ledger")
     page.get_by_text("left after it").wait_for()

@@ -1,0 +1,248 @@
+"""What the Release page says: several releases together, plan, review, spend."""
+
+from __future__ import annotations
+
+from dpcore.privacy.guarantee import show, show_bound, show_delta, show_most
+
+# The head of the page.
+TITLE = "Make one release, for real."
+NO_FILE = ("no file is in use", "open one on Explore")
+ROW_REMOVED = ("one person was removed on Explore", "put them back first")
+
+
+def lead(model: str, data: str) -> str:
+    """What the page is for."""
+    return (
+        f"{model} on {data}, as set on Explore. Plan the budget, review what would leave, then "
+        "spend it: fresh noise, one entry in the ledger, no way back."
+    )
+
+
+def other_method(method: str, *, published: bool) -> tuple[str, str]:
+    """Problem and remedy of a method that no release can have."""
+    badge = "is as published" if published else "has other noise"
+    return f"{method} {badge}", "choose Recommended on Explore to release"
+
+
+# Several releases together.
+SEVERAL = "Plan several releases together"
+SEVERAL_HELP = "Before you start a ledger: how to split one budget among them."
+OF_DOCUMENTS = (
+    "Several releases are planned together for tables alone, since simulating documents takes "
+    "minutes; plan releases of documents one at a time."
+)
+PUBLIC_ROWS = "Rows, a public number"
+KEEPS_HELP = "Share of the exact fit's gain over the simplest rival (median)."
+EPSILON_HELP = "For each release. Empty: no minimum."
+LOCKED_HELP = "Fix ε at the value in this line."
+SIMULATING = "Simulating each release on rows drawn from the limits …"
+
+
+def planned(who: str, how: str, *, whole: bool) -> str:
+    """Who is protected and how it was planned. whole: easy and hard rows are simulated too."""
+    so_far = (
+        ""
+        if whole
+        else "For rows of medium difficulty so far: easy and hard ones are still being simulated. "
+    )
+    return f"{so_far}Protected: {who}. {how}"
+
+
+# The budget of this release, and what it buys.
+UNITS_DIFFER = "Units differ, so these numbers cannot be compared with one another."
+WANTED = "I want to keep at least"
+WANTED_HELP = "Share of the exact fit's gain over the simplest rival, in nine of ten noise draws."
+FEW_DRAWS = "Simulating releases… one noise draw is not enough to judge."
+SIMULATING_WORLDS = "Simulating easy and hard rows…"
+
+
+def short_without_noise(share: float) -> str:
+    """Where the steps themselves keep less than is wanted."""
+    return (
+        f"Even without noise these settings keep {share:.0%}: on Explore, allow more iterations or "
+        "clip less."
+    )
+
+
+def no_epsilon(wanted: float, things: str) -> str:
+    """Where no budget of the slider keeps the wanted share."""
+    return f"No ε up to 20 keeps {wanted:.0%} here: use more {things}, or a smaller model."
+
+
+def enough(epsilon: float, draws: int, low: float, high: float) -> str:
+    """The least budget that keeps a wanted share, and the range that its draws keep."""
+    least, most = f"{low:.0%}", f"{high:.0%}"
+    share = least if least == most else f"{least} to {most}"
+    return f"**ε = {show(epsilon)}** is enough: its {draws} simulated releases keep {share}."
+
+
+def rows_needed(epsilon: float, rows: int, things: str) -> str:
+    """How many rows would do at the budget of this release."""
+    return f"With ε = {show(epsilon)} it takes about **{rows:,} {things}**."
+
+
+def simulated_on(things: str, judged: str) -> str:
+    """Which rows were fitted, and which judge."""
+    return f"Simulated on the {things} that Explore fits. {judged}"
+
+
+def over_worlds(epsilon: float, low: float, high: float, median: float) -> str:
+    """What one release keeps on rows that are hard, easy and medium."""
+    return (
+        f"With ε = {show(epsilon)} a release keeps {low:.0%} to {high:.0%} on rows from hard to "
+        f"easy, {median:.0%} on medium ones."
+    )
+
+
+# The ledger: opened or started.
+LEDGER = "Budget ledger (a file)"
+LEDGER_HELP = "It records what was spent. A copy of it would be a second budget: keep only one."
+PRACTICE = (
+    "For practice: ledgers here are held in memory, end with your session, and pay only for "
+    "bundled data."
+)
+UNNAMED = ("no file was named", "name one, for example budget.sqlite")
+NAMES_FOLDER = ("it names a folder", "give a plain name here")
+NO_LEDGER = "There is no such ledger yet. Once it is started, its terms never change."
+TOTAL_EPSILON = "Total ε, for all releases ever"
+TOTAL_DELTA = "Total δ, for all releases ever"
+
+
+def no_folder(variable: str) -> tuple[str, str]:
+    """Problem and remedy of a server on which that variable is not set."""
+    return "this server has no folder for ledgers", f"ask its owner to set {variable}"
+
+
+def total_too_small(epsilon: float) -> str:
+    """A total that could not pay for this release."""
+    return (
+        f"The release above asks for ε = {show_bound(epsilon)}, which this total could not pay "
+        "for; raise the total, or ask for less."
+    )
+
+
+# What is spent and left.
+SHARES = "shares what is left"
+LOCK_HELP = "Empty: shares what is left of the budget."
+NOTHING_LEFT = ("nothing is left", "start another ledger")
+LOCKED_TOO_MUCH = (
+    "the locked budgets do not fit together",
+    "lock a smaller ε, or lock fewer releases",
+)
+
+
+def total(epsilon: float, delta: float, who: str, releases: int) -> str:
+    """The whole budget of a ledger, whom it protects, and how often it was spent from."""
+    return (
+        f"The total budget is **ε = {show_bound(epsilon)}** at δ = {show_delta(delta)}, {who}. "
+        f"Releases so far: {releases}."
+    )
+
+
+def composed(fingerprint: str, *, zcdp: bool) -> str:
+    """How the ledger composes its releases."""
+    how = (
+        "Composed by zCDP (zero-concentrated DP), which stays valid when each release is chosen "
+        "after seeing the last."
+        if zcdp
+        else "Epsilons and deltas add up."
+    )
+    return f"{how} Fingerprint {fingerprint}."
+
+
+def left_allows(releases: str) -> str:
+    """What is left, among releases to come."""
+    return f"What is left allows: {releases}."
+
+
+def compared(delta: float) -> str:
+    """Below the other composition methods."""
+    return (
+        f"For comparison only: the ledger's own method decides. At δ = {show_delta(delta)}; sums "
+        "use the stated deltas."
+    )
+
+
+# Review.
+def leaves(
+    model: str, thing: str, size: int, *, documents: bool, persons: bool, synthetic: bool
+) -> str:
+    """What leaves. size: columns, or of documents public words. persons: an id says whose rows."""
+    over = f"{size:,} public words" if documents else f"{size} columns"
+    drawn = f"1,000 synthetic {thing}s drawn from them, " if synthetic else ""
+    return (
+        f"**What leaves:** the parameters of the model ({model}), fitted to all {thing}s, over "
+        f"{over}, {drawn}and a report that names the data and, where it is public, the number of "
+        f"{'different ids' if persons else f'{thing}s'}."
+    )
+
+
+def for_whom(who: str) -> str:
+    """Who reads it, and who is protected."""
+    return f"**For whom:** anybody. **Protected:** {who}."
+
+
+def guarantee(epsilon: float, delta: float) -> str:
+    """What is proved, and for which noise."""
+    return (
+        f"**Guarantee:** ε = {show_bound(epsilon)} at δ = {show_delta(delta)}, proved for the "
+        "noise as it is drawn: whole numbers from the operating system's entropy."
+    )
+
+
+def assumed(unit: str, rows: int, thing: str, *, documents: bool, persons: bool) -> str:
+    """What the proof takes as given. rows: the most that one unit has."""
+    public = "list of words was" if documents else "limits were"
+    has = f"every {unit} has at most {rows} {thing}{'s' if rows > 1 else ''}"
+    if persons:
+        has = f"all rows of one {unit} have one id"
+    return f"**Assumed:** the {public} public before anyone saw the data; {has}."
+
+
+def chosen_on_stand_ins(thing: str) -> str:
+    """Settings that tell nothing of the data."""
+    return f"**Settings** were chosen while looking at stand-in {thing}s; the dossier says so."
+
+
+CHOSEN_ON_DATA = (
+    "**Settings** were chosen while looking at exact values; no guarantee covers that choice, and "
+    "the dossier says so."
+)
+
+# Spend.
+LEDGER_FIRST = "Open a ledger or start one first."
+CONTROLLER = "Who is responsible for the data"
+PURPOSE = "What the release is for"
+FOR_REPORT = "Printed in the report as you write it; may be left empty."
+ANYONE_CAN_CHECK = (
+    "Anyone can check it without the data, and use it as a model: dpcore verify FOLDER, "
+    "dpcore apply FOLDER NEW.csv"
+)
+
+
+def does_not_fit(epsilon: float, delta: float) -> str:
+    """A release above what is left: that much."""
+    return (
+        f"This release does not fit into the ledger: ask for at most ε = {show_most(epsilon)} at "
+        f"δ = {show_delta(delta, down=True)}. Nothing is spent."
+    )
+
+
+def sure(epsilon: float, *, again: bool) -> str:
+    """The box to tick before anything is spent."""
+    return (
+        f"I have read this. Spend {'another ' if again else ''}ε = {show_bound(epsilon)} for good."
+    )
+
+
+def delta_too_large(thing: str) -> str:
+    """A delta that could publish one row."""
+    return (
+        f"δ is above one over the number of {thing}s: it would allow one {thing} to be published. "
+        "Give a smaller one."
+    )
+
+
+def released(line: int, sentence: str, folder: str) -> str:
+    """Where a release stands. sentence: its guarantee."""
+    return f"Line {line} of the ledger. {sentence} The files are in {folder}."
