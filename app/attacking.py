@@ -12,6 +12,7 @@ import numpy as np
 
 from app.result_store import Data, ResultStore, in_background
 from app.scenario import Scenario
+from app.texts import attack as texts
 from dpcore.accounting import guess_rate
 from dpcore.auditing.api import AUDITS
 from dpcore.auditing.attack import Attack, Play, play, unplayed
@@ -22,7 +23,6 @@ from dpcore.evaluation.metrics import loneliest_row
 from dpcore.figures.attack import attack_scene
 from dpcore.figures.scene import Scene
 from dpcore.privacy import EpsilonDelta, Event, Privacy
-from dpcore.privacy.guarantee import show_bound, show_delta
 from dpcore.registry import EXHIBITS, load
 from dpcore.schema import Column
 
@@ -30,12 +30,6 @@ EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 MOST_RUNS, FEWEST_RUNS = 600, 60  # releases of each of the two tables
 AT_ONCE = 4e8  # row visits that may be waited for
 FARTHEST, CHOSEN, TYPED, WORST = "farthest", "row", "typed", "worst"
-WHOSE = {
-    WORST: "made up: the hardest case to hide",
-    FARTHEST: "the person farthest from all others",
-    CHOSEN: "the one in row…",
-    TYPED: "a new person, whom you type in…",
-}
 # What another paper than its file's prints.
 ELSEWHERE = {"classic-gaussian": "Dwork 2014", "rank-one-noise": "Ji 2024"}
 MOST_TYPED = 12  # columns that somebody may be asked to type
@@ -76,11 +70,7 @@ def pair_of(
     table = (data.whole or data).table
     if whose == TYPED:
         if scenario.adjacency not in ("add_remove", "replace_one"):
-            raise InputError(
-                "adjacency",
-                "a new person adds a whole row, but only parts of rows are protected here",
-                "choose a row of the table",
-            )
+            raise InputError("adjacency", *texts.NO_WHOLE_ROW)
         place = 0 if scenario.adjacency == "replace_one" else None
         return Pair(table, table.with_row(dict(typed), place), "typed"), options
     position = loneliest_row(table) if whose == FARTHEST else row
@@ -143,11 +133,7 @@ def game(
     of which hundreds of fits would keep one waiting for minutes.
     """
     if scenario.cost > 1.0:
-        raise InputError(
-            "model",
-            "an attack needs hundreds of its fits, which take minutes",
-            f"run: dpcore audit {scenario.model}",
-        )
+        raise InputError("model", *texts.takes_long(scenario.model))
     fixed = replace(scenario, epsilon=1.0, noise=0, metric="", show="", x=0, y=1, hide="", pins="")
     key: Hashable = ("attack", data.key, fixed, whose, row, typed)
     running: Game = store.answers.get(key, lambda: _begun(scenario, data, whose, row, typed))
@@ -174,37 +160,27 @@ def scene(game: Game, scenario: Scenario, data: Data) -> Scene:
     attack = game.attack
     instead = "another" if scenario.adjacency == "replace_one" else "no such"
     who, other = f"this {data.unit}", f"{instead} {data.unit}"
-    done = (
-        f"The attack is running: {game.runs} releases with {who} and as many with {other}, "
-        f"{len(game.plays)} of {len(EPSILONS)} budgets done."
-    )
-    sentences = tuple(_said(attack, s, done) for s in range(len(EPSILONS)))
+    running = texts.running(game.runs, who, other, len(game.plays), len(EPSILONS))
+    sentences = tuple(_said(attack, s, running) for s in range(len(EPSILONS)))
     return attack_scene(attack, who=who, other=other, live_text={"attacked": sentences})
 
 
-def _said(attack: Attack, step: int, done: str) -> str:
+def _said(attack: Attack, step: int, running: str) -> str:
     """What the attacker achieved, beside what is proved; before that, what is being done."""
     guarantee = attack.guarantees[step]
-    proved = "nothing is proved"
+    proved = texts.NOTHING_PROVED
     if guarantee.epsilon is not None:
         best = math.ceil(50.0 * float(np.max(attack.ceiling[step] + 1.0 - attack.alarms)))
-        proved = f"proved: with this noise no attacker is right more than {best} times"
         alone = Event(EpsilonDelta(guarantee.epsilon, guarantee.delta or 0.0))
         allowed = math.floor(100.0 * float(guess_rate([alone])))
-        if allowed > best:
-            proved += f"; ε = {show_bound(guarantee.epsilon)} alone would allow {allowed}"
-    delta = "" if guarantee.delta is None else f", δ = {show_delta(guarantee.delta)}"
-    head = f"At ε = {show_bound(attack.epsilons[step])}{delta}, {guarantee.protects}, "
+        proved = texts.proved(best, guarantee.epsilon, allowed)
+    terms = texts.terms(attack.epsilons[step], guarantee.delta, guarantee.protects)
     if not attack.played[step]:
-        return f"{head}a coin is right 50 times in 100 ({proved}). {done}"
-    right = f"**{100 * attack.rates[step]:.0f} times in 100**"
-    several = guarantee.rows_per_person > 1 or guarantee.limited
-    one_row = (
-        f" Here one row changes, not all the rows that a {guarantee.unit} can have."
-        if several
-        else ""
-    )
-    return f"{head}you are right {right} (a coin: 50; {proved}).{one_row}"
+        return texts.unplayed(terms, proved, running)
+    achieved = texts.played(terms, float(attack.rates[step]), proved)
+    if guarantee.rows_per_person > 1 or guarantee.limited:
+        return f"{achieved} {texts.one_row(guarantee.unit)}"
+    return achieved
 
 
 def titles() -> dict[str, str]:

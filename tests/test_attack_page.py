@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from dataclasses import fields, replace
@@ -20,6 +19,8 @@ from support import split_lanes
 import dpcore as dp
 from app import attacking, result_store, tables
 from app.scenario import Scenario, opening
+from app.texts import attack as attack_texts
+from app.texts.upload import TABLE_FIRST
 from dpcore.auditing.api import AUDITS
 from dpcore.auditing.attack import ALARMS, Attack, Play, attack, play, unplayed
 from dpcore.auditing.fits import Pair
@@ -119,7 +120,7 @@ def test_the_band_of_a_curve_holds_the_true_one() -> None:
 
 
 def test_the_page_opens_with_the_hardest_case_to_hide() -> None:
-    assert next(iter(attacking.WHOSE)) == attacking.WORST
+    assert next(iter(attack_texts.WHOSE)) == attacking.WORST
 
 
 @pytest.mark.parametrize(
@@ -162,7 +163,7 @@ def test_models_that_take_long_name_the_command_instead(data: str) -> None:
     at.run()
     assert not at.exception
     (refused,) = [str(one.value) for one in at.error]
-    assert f"dpcore audit {opening(data).model}" in refused
+    assert refused == str(InputError("model", *attack_texts.takes_long(opening(data).model)))
 
 
 @pytest.mark.merge
@@ -172,14 +173,16 @@ def test_what_is_said_names_delta_and_who_is_protected(monkeypatch: pytest.Monke
     assert data is not None
     game = attacking.game(RARE, data, result_store.ResultStore(), attacking.FARTHEST, 0)
     shown = attacking.scene(game, RARE, data)
-    for said in shown.live_text["attacked"]:
-        assert f"δ = 10⁻⁵, replacing one {data.unit}'s row, you are right" in said, said
-        assert "one row moves" not in said
+    one_row = attack_texts.one_row(data.unit)
+    who = f"replacing one {data.unit}'s row"
+    for epsilon, said in zip(attacking.EPSILONS, shown.live_text["attacked"], strict=True):
+        assert said.startswith(f"{attack_texts.terms(epsilon, 1e-5, who)}, you are right"), said
+        assert one_row not in said
     five = replace(RARE, rows_per_person=5)
     several = attacking.scene(
         attacking.game(five, data, result_store.ResultStore(), attacking.FARTHEST, 0), five, data
     )
-    assert all("one row changes, not all" in said for said in several.live_text["attacked"])
+    assert all(one_row in said for said in several.live_text["attacked"])
 
 
 def test_the_ceiling_is_said_of_this_noise_and_epsilon_alone_allows_more(
@@ -192,16 +195,12 @@ def test_the_ceiling_is_said_of_this_noise_and_epsilon_alone_allows_more(
     game = attacking.game(RARE, data, result_store.ResultStore(), attacking.FARTHEST, 0)
     shown = attacking.scene(game, RARE, data).live_text["attacked"]
     for epsilon, said in zip(attacking.EPSILONS, shown, strict=True):
-        (told,) = re.findall(r"is right more than (\d+) times.* alone would allow (\d+)", said)
         mu = brentq(lambda m, e=epsilon: spent(m, e) - RARE.delta, 1e-3, 30.0)
         alone = (math.exp(epsilon) + RARE.delta) / (1.0 + math.exp(epsilon))
-        of_hundred = math.ceil(100.0 * norm.cdf(mu / 2.0)), math.floor(100.0 * alone)
-        assert tuple(map(int, told)) == of_hundred
-    five = shown[attacking.EPSILONS.index(5.0)]
-    assert (
-        "with this noise no attacker is right more than 72 times; ε = 5.00 alone would allow 99)"
-        in five
-    )
+        best, allowed = math.ceil(100.0 * norm.cdf(mu / 2.0)), math.floor(100.0 * alone)
+        assert best < allowed
+        assert f"({attack_texts.proved(best, epsilon, allowed)})" in said
+    assert f"({attack_texts.proved(72, 5.0, 99)})" in shown[attacking.EPSILONS.index(5.0)]
 
 
 def spent(mu: float, epsilon: float) -> float:
@@ -234,9 +233,10 @@ def test_what_is_proved_is_there_before_anything_is_played(
     assert np.isnan(values[:, 0]).all()
     assert {line[0] for line in labels} == {"the attack is running…"}
     assert values[:, 1] == pytest.approx(attacking.EPSILONS)
+    who, other = f"this {data.unit}", f"another {data.unit}"
+    running = attack_texts.running(game.runs, who, other, 0, len(attacking.EPSILONS))
     for said in shown.live_text["attacked"]:
-        assert f"{game.runs} releases" in said
-        assert "0 of 8 budgets done" in said
+        assert said.endswith(running)
         assert "you are right" not in said
     ceiling = game.attack.ceiling
     game.play_on(lambda: False)  # one budget, and somebody asks for something else
@@ -322,7 +322,7 @@ def test_somebody_new_is_typed_on_the_page() -> None:
     ("link", "lead"),
     [
         pytest.param("data=places", "on Places", marks=pytest.mark.full),  # half a minute
-        ("data=upload", "Open a table and its limits on Explore first."),
+        ("data=upload", TABLE_FIRST),
     ],
 )
 def test_a_fresh_session_finds_by_the_address_what_is_attacked(link: str, lead: str) -> None:

@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from app import attacking
-from app.attacking import CHOSEN, TYPED, WHOSE, WORST, Cells, Game
+from app.attacking import CHOSEN, TYPED, WORST, Cells, Game
 from app.components import brand, ends, live_line, look_again
 from app.covers import cover
 from app.links import Reader, all_of, among, misread
@@ -17,6 +17,8 @@ from app.result_store import Data
 from app.spoilers import hideable, visible
 from app.state import addressed, note_misread, taken_on
 from app.tables import provenance, store_of, whole_table
+from app.texts import attack as texts
+from app.texts.upload import TABLE_FIRST
 from dpcore.errors import DPCoreError
 from dpcore.figures.attack import exhibit_scene
 from dpcore.privacy.guarantee import show
@@ -33,19 +35,15 @@ def page() -> None:
     hide = linked(arriving)
     data = whole_table(scenario)
     brand("none" if data is None else provenance(data))
-    st.html('<h1 class="dp-title">Try to break the guarantee.</h1>')
+    st.html(f'<h1 class="dp-title">{texts.TITLE}</h1>')
     if data is None:
-        st.html('<p class="dp-lead">Open a table and its limits on Explore first.</p>')
+        st.html(f'<p class="dp-lead">{TABLE_FIRST}</p>')
         exhibits()
         return
-    lead = st.empty()
+    above = st.empty()
     whose, row, cells = victim(data)
-    built = " Its rows are replaced by two small tables built to be easy to tell apart."
-    lead.html(
-        '<p class="dp-lead">You know every row but one and see every release: was that '
-        f"{escape(data.unit)} in it? {escape(scenario.title)} on {escape(data.title)}, released "
-        f"many times with and without.{built if whose == WORST else ''}</p>"
-    )
+    names = escape(data.unit), escape(scenario.title), escape(data.title)
+    above.html(f'<p class="dp-lead">{texts.lead(*names, made_up=whose == WORST)}</p>')
     step()
     cover("attack", hide, st.query_params.clear)
     place = attacking.EPSILONS.index(st.session_state["attack_step"])
@@ -84,8 +82,10 @@ def linked(arriving: bool) -> str:
 def victim(data: Data) -> tuple[str, int, Cells]:
     """Whose row is at stake: which row that is where one is named, and the cells that are typed."""
     left, right, _ = st.columns([2, 1, 3])
-    choices = [kind for kind in WHOSE if kind != TYPED or attacking.typed_columns(data)]
-    whose = left.selectbox("Whose row?", choices, format_func=WHOSE.__getitem__, key="attack_whose")
+    choices = [kind for kind in texts.WHOSE if kind != TYPED or attacking.typed_columns(data)]
+    whose = left.selectbox(
+        "Whose row?", choices, format_func=texts.WHOSE.__getitem__, key="attack_whose"
+    )
     if whose == TYPED:
         return TYPED, 0, typed(data)
     if whose != CHOSEN or data.rows is None:
@@ -125,16 +125,15 @@ def step() -> None:
             st.session_state["attack_step"],
             format_func=show,
             key="attack_step",
-            help="The larger the budget, the farther apart the two clouds, and the more often you "
-            "are right.",
+            help=texts.BUDGET_HELP,
         )
-        ends("hard to tell", "easy to tell")
+        ends(*texts.ENDS)
 
 
 def exhibits() -> None:
-    """Printed bounds that do not cover a case, each replayable."""
+    """Counterexamples, each replayable."""
     with st.container(border=True, key="exhibits"):
-        st.html("<h2>Printed bounds that do not cover a case</h2>")
+        st.html(f"<h2>{texts.EXHIBITS}</h2>")
         titles = attacking.titles()
         name = st.selectbox(
             "Exhibit",
@@ -142,7 +141,7 @@ def exhibits() -> None:
             None,
             format_func=titles.__getitem__,
             key="exhibit",
-            placeholder=f"Choose one of {len(titles)}",
+            placeholder=texts.choose(len(titles)),
         )
         if name is None:
             return

@@ -6,6 +6,9 @@ from typing import Any
 
 from studio.stage import wait_until_idle
 
+from app.texts import attack as attack_texts
+from app.texts import release as release_texts
+
 SAID = "[data-live=attacked]"
 PLAYING = "being played"
 
@@ -14,7 +17,7 @@ def test_a_cold_page_plays_every_budget_by_itself(new_page: Any, server: Any, vi
     page = new_page()
     page.goto(f"{server(None)}/attack")
     page.locator('[data-panel="ruler"]', has_text="We can prove at most").wait_for(timeout=30_000)
-    page.get_by_text("Printed bounds that do not cover a case").wait_for(timeout=30_000)
+    page.get_by_text(attack_texts.EXHIBITS).wait_for(timeout=30_000)
     thumb = page.locator(".st-key-attack_step [role=slider], .st-key-attack_step input[type=range]")
     thumb.first.focus()
     for key, budget in (("End", "20.0"), ("Home", "0.10")):
@@ -29,7 +32,7 @@ def test_a_reload_keeps_what_was_chosen_on_explore(new_page: Any, server: Any) -
     page = new_page()
     page.goto(f"{server(None)}/?data=places&components=4")
     wait_until_idle(page)
-    titles = {"Attack": "Try to break the guarantee.", "Release": "Make one release, for real."}
+    titles = {"Attack": attack_texts.TITLE, "Release": release_texts.TITLE}
     lead = page.locator(".dp-lead", has_text="k-means, 4 centres on Places")
     for name, title in titles.items():
         page.get_by_role("link", name=name, exact=True).first.click()

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from studio.stage import open_cell, wait_until_idle
 
+from app.texts import attack as attack_texts
 from app.texts import release as release_texts
 from app.texts import upload as upload_texts
 
@@ -34,7 +35,7 @@ def opens(words: str) -> Callable[[Any], None]:
 
 def chooses_a_row(page: Any) -> None:
     page.get_by_label("Whose row?").click()
-    page.get_by_role("option", name="the one in row").click()
+    page.get_by_role("option", name=attack_texts.WHOSE["row"]).click()
 
 
 def takes_a_file(page: Any) -> None:
