@@ -12,17 +12,17 @@ import numpy as np
 import streamlit as st
 
 from app.compose_prices import Priced
-from app.composing import HOLDS, MECHANISMS, PRESETS, Composition, Line
+from app.composing import MECHANISMS, PRESETS, Composition, Line
 from app.links import PINS
 from app.pins import COMING, unpin_buttons
 from app.state import ask
+from app.texts import compose as texts
 from dpcore.evaluation.composition import Prices
 from dpcore.figures.composition import amount_of, numbers_of
 from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show, show_bound, show_delta
 
 NO_NUMBER = "none"
-SAMPLED = {"p": "a Poisson sample", "w": "a sample of fixed size"}
 
 
 def live_text(prices: Prices) -> dict[str, tuple[str, ...]]:
@@ -58,7 +58,7 @@ def list_of(composition: Composition) -> str:
 
 def _line(line: Line) -> str:
     count = f"{line.count:,} × " if line.count > 1 else ""
-    sample = SAMPLED.get(line.sampling, "")
+    sample = texts.SAMPLES.get(line.sampling, "")
     of = f" on {sample} of {show(100 * line.rate)}%" if sample else ""
     return f"{count}{MECHANISMS[line.mechanism]} {show(line.noise)}{of}"
 
@@ -73,7 +73,7 @@ def table(composition: Composition, priced: Priced) -> str:
         "k": {name: f"{listed.k:,}" for name, listed in every.items()},
         "δ": {name: show_delta(listed.delta) for name, listed in every.items()},
         "Protects": {name: protects(listed.adjacency) for name, listed in every.items()},
-        "Held": {name: HOLDS[listed.hold] for name, listed in every.items()},
+        "Held": {name: texts.HOLDS[listed.hold] for name, listed in every.items()},
         "Numbers": {name: _amount(listed) for name, listed in prices.items()},
     }
     same = ("Protects", "Held", "Numbers")  # left out where it is
@@ -117,10 +117,9 @@ def button(composition: Composition) -> None:
     """Keeps the current list beside whatever is chosen next."""
     more = composition.with_pins([*composition.pinned.values(), composition]).pins
     st.button(
-        "Pin this list",
+        texts.PIN,
         on_click=lambda: ask(pins=more),
         disabled=more == composition.pins,
-        help=f"Keep the cost of these releases as marks on the bars' axis and as a table column "
-        f"while you try others (up to {len(PINS)}).",
+        help=texts.pin_help(len(PINS)),
         width="stretch",
     )

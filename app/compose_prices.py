@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from app.compose_text import no_picture
 from app.composed import stored, stored_pictures
 from app.composing import Composition
 from app.result_store import ResultStore, common, in_background
+from app.texts import compose as texts
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.accounting.gaussian import all_gaussian
 from dpcore.errors import NotCovered
@@ -98,7 +98,7 @@ def priced(composition: Composition, *, all_methods: bool = False) -> Priced:
         except NotCovered as error:
             picture, refusal = None, str(error)
     if composition.k in undrawn:
-        refusal = no_picture(composition.k)
+        refusal = texts.no_picture(composition.k)
     rows = _rows(store, composition, tasks) if all_methods else ()
     pinned = {
         name: _prices(store, other, _target(other), tasks, (other.k,)).only(other.k)

@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 from app import links
 from app.links import Reader, all_of, among, between, chosen, differences, number, pins_among
 from app.spoilers import hideable
+from app.texts import compose as texts
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.accounting.published import published_budget
 from dpcore.errors import InputError
@@ -32,17 +33,6 @@ MECHANISMS = {
 }
 SAMPLINGS: dict[str, Sampling] = {"n": "none", "p": "poisson", "w": "without_replacement"}
 ADJACENCIES = ("replace_one", "add_remove")
-SHOWS = {
-    "count": "ε against k",
-    "profile": "δ against ε",
-    "attack": "The best attacker (trade-off)",
-    "loss": "The privacy loss (PLD)",
-    "moments": "Moments accountant α(λ)",
-    "orders": "Rényi curve ε(α)",
-    "amplification": "Amplification by sampling",
-    "noise": "Noise for a target ε",
-}
-HOLDS = {"noise": "the noise", "budget": "the budget"}
 
 
 @dataclass(frozen=True)
@@ -134,7 +124,7 @@ class Line:
             and 0.0 < self.ratio <= 1.0
         )
         if not good:
-            raise ValueError("it describes no release")
+            raise ValueError(f"{self}")
         return self
 
     @classmethod
@@ -146,7 +136,7 @@ class Line:
                 return cls("l", float(scale), event.count, ratio=ratio, fit=True)
             case Gaussian(noise_multiplier=noise):
                 return cls("g", float(noise), event.count, fit=True)
-        raise InputError("ledger", "it holds another kind of release", "choose another fit")
+        raise InputError("ledger", *texts.OTHER_NOISE)
 
 
 def imported(events: tuple[Event, ...]) -> tuple[Line, ...]:
@@ -185,12 +175,12 @@ class Composition:
         preset = PRESETS.get(self.preset)
         if preset is not None and preset.repeats:
             return preset.repeats
-        return "releases" if sum(line.count for line in self.lines) == 1 else "runs of the list"
+        return "releases" if sum(line.count for line in self.lines) == 1 else texts.RUNS
 
     @property
     def run_title(self) -> str:
         """The same in the singular."""
-        return _ONE[self.repeats]
+        return texts.SINGULAR[self.repeats]
 
     @property
     def misused(self) -> bool:
@@ -286,14 +276,6 @@ def _presets() -> dict[str, Preset]:
     }
 
 
-_ONE = {
-    "releases": "release",
-    "runs of the list": "run of the list",
-    "iterations": "iteration",
-    "minibatches": "minibatch",
-    "passes": "pass",
-    "epochs": "epoch",
-}
 PRESETS = _presets()
 USUAL = "usual"  # the methods of the first screen, where a preset has others
 
@@ -358,8 +340,8 @@ _READERS: dict[str, Reader] = {
     **{name: between(*limits) for name, limits in RANGES.items()},
     "lines": _lines,
     "adjacency": among(ADJACENCIES),
-    "hold": among(HOLDS),
-    "show": among(SHOWS),
+    "hold": among(texts.HOLDS),
+    "show": among(texts.SHOWS),
     "methods": _methods,
     "hide": str,
     "pins": str,

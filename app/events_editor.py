@@ -13,6 +13,7 @@ from app import compute
 from app.composing import ADJACENCIES, MECHANISMS, MOST_ROWS, Composition, Line, imported
 from app.state import ask, left_on_explore
 from app.tables import data_of
+from app.texts import compose as texts
 from app.widgets import box, field, pick
 from dpcore.checks import whole
 from dpcore.errors import DPCoreError
@@ -21,20 +22,18 @@ from dpcore.privacy.adjacency import protects
 _MECHANISM, _NOISE, _COUNT = "Mechanism", "Noise (ε of a box)", "Times"
 _SAMPLING, _RATE, _EACH = "Sampling", "Sampled share", "δ each (0: shared out)"
 _SAMPLED = {"n": "none", "p": "Poisson", "w": "without replacement"}
-_FIT_HELP = "Every release made by the private fit on Explore, with its noise."
 
 
 def editor(composition: Composition) -> None:
     """The list of releases as a small table, with what all of them have in common."""
     with st.popover("What is released", width="stretch"):
-        st.markdown("**One run of the list.** Noise is relative to what one person can change.")
+        st.markdown(texts.EDITOR_LEAD)
         _table(composition)
         if "list_error" in st.session_state:
             st.error(st.session_state["list_error"])
         left, right = st.columns(2)
         with left:
-            about = "The probability with which the bound ε may fail, over all releases."
-            box(composition, "delta", "δ in total", 1e-5, about, "%e", key="ask_{}")
+            box(composition, "delta", "δ in total", 1e-5, texts.DELTA_HELP, "%e", key="ask_{}")
         with right:
             pick(
                 "ask_adjacency",
@@ -42,10 +41,9 @@ def editor(composition: Composition) -> None:
                 {name: protects(name) for name in ADJACENCIES},
                 composition.adjacency,
                 field(composition, "adjacency"),
-                "Which two tables are neighbours; the sensitivity, and so the noise, is for this "
-                "change.",
+                texts.NEIGHBOURS_HELP,
             )
-        st.button("Use the current fit's ledger", on_click=use_fit, help=_FIT_HELP)
+        st.button(texts.USE_FIT, on_click=use_fit, help=texts.USE_FIT_HELP)
 
 
 def _table(composition: Composition) -> None:
@@ -115,9 +113,9 @@ def edited_lines(base: tuple[Line, ...], edits: Mapping[str, Any]) -> tuple[Line
     added = [_changed(Line(), row, len(base) + i) for i, row in enumerate(edits["added_rows"])]
     lines = (*remaining, *added)
     if not lines:
-        raise ValueError("The list is empty; keep at least one release.")
+        raise ValueError(texts.EMPTY_LIST)
     if len(lines) > MOST_ROWS:
-        raise ValueError(f"The list has more than {MOST_ROWS} lines; combine equal releases.")
+        raise ValueError(texts.too_many_lines(MOST_ROWS))
     return lines
 
 
@@ -137,10 +135,7 @@ def _changed(line: Line, row: Mapping[str, Any], i: int) -> Line:
         new = {fields[k][0]: fields[k][1](v) for k, v in cells.items()}
         changed: Line = replace(line, **new).checked()
     except ValueError:
-        raise ValueError(
-            f"Line {i + 1} is not a release; give noise above 0, a whole number of times and a "
-            "sampling rate of at most 1."
-        ) from None
+        raise ValueError(texts.no_release(i + 1)) from None
     return changed
 
 
@@ -156,7 +151,7 @@ def use_fit() -> None:
     try:
         data = data_of(scenario)
         if data is None:
-            st.session_state["list_error"] = "Explore shows no fit yet; load a table there first."
+            st.session_state["list_error"] = texts.NO_FIT
             return
         events = compute.one_fit(scenario, data).ledger.events
         lines = imported(events)

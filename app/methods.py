@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from app.composing import Composition
+from app.texts import compose as texts
 from dpcore.accounting import ACCOUNTANTS, Bound, accountant
 from dpcore.accounting.base import Events
 from dpcore.accounting.gaussian import total_mu
@@ -17,7 +18,7 @@ from dpcore.accounting.pairs import pairs
 from dpcore.accounting.zcdp import total_rho
 from dpcore.evaluation.composition import Row, agreements, repeated
 from dpcore.privacy.adjacency import protects
-from dpcore.privacy.guarantee import show, show_bound, show_delta
+from dpcore.privacy.guarantee import show, show_bound
 
 
 def drawer_open() -> bool:
@@ -35,14 +36,13 @@ def more_methods(composition: Composition, rows: tuple[Row, ...]) -> None:
         for sentence in agreements(rows, composition.events):
             st.markdown(f"- {sentence}")
         if len(rows) < len(ACCOUNTANTS):
-            st.caption("Computing the others…")
+            st.caption(texts.COMPUTING_OTHERS)
 
 
 def methods_table(rows: tuple[Row, ...], composition: Composition) -> str:
     """The answers as a table; refusals are greyed and say why."""
-    what = "cost of the noise listed above; " if composition.hold == "budget" else ""
-    terms = f"δ = {show_delta(composition.delta)}, {protects(composition.adjacency)}"
-    held = f"{what}k = {composition.k:,}, {terms}"
+    terms = texts.terms(composition.delta, protects(composition.adjacency))
+    held = texts.methods_caption(composition.k, terms, budget=composition.hold == "budget")
     heads = ("Method", "ε", "at least", "", "Formula", "Assumes", "Source")
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
     events = repeated(composition.events, composition.k)

@@ -17,7 +17,7 @@ from app import classes, compute, exercise_sheet, site_lessons
 from app.components import PROVENANCE
 from app.compose_prices import Priced, priced
 from app.compose_text import finding
-from app.composing import HOLDS, PRESETS, SHOWS, Composition
+from app.composing import PRESETS, Composition
 from app.composing import opening as first_list
 from app.explore_scene import picture, swept_picture
 from app.frame import brand_html
@@ -27,6 +27,7 @@ from app.scenario import Scenario, offered, opening
 from app.static_page import TITLE, Dial, Figure, Page, document, page_html, stored_alone
 from app.sweeps import done, sliding, swept, work_out
 from app.tables import data_of, judged_on, store_of
+from app.texts import compose as compose_texts
 from app.views import compose, explore
 from dpcore.checks import choose
 from dpcore.datasets.cities import CITIES
@@ -236,23 +237,23 @@ def compose_page(tell: Tell, composition: Composition | None = None) -> Page:
         kind="compose",
         title="Composition: how costs add up",
         about=PROVENANCE["none"],
-        heading=compose.HEADING,
-        lead=compose.LEAD,
+        heading=compose_texts.HEADING,
+        lead=compose_texts.LEAD,
         facts={
             "Start from": PRESETS[composition.preset].title
             if composition.preset in PRESETS
-            else compose.OWN,
-            "Hold": HOLDS[composition.hold],
-            "Show": SHOWS[composition.show],
+            else compose_texts.OWN_LIST,
+            "Hold": compose_texts.HOLDS[composition.hold],
+            "Show": compose_texts.SHOWS[composition.show],
         },
         dials=[
             Dial(
                 "k",
                 "k",
                 "repeats_step",
-                compose.label_of(composition),
-                compose.ENDS,
-                compose.HELP["k"],
+                compose_texts.count_label(composition.repeats),
+                compose_texts.ENDS,
+                compose_texts.HELP["k"],
                 scene,
             )
         ],

@@ -21,12 +21,11 @@ from studio.composed import drawn_presets, ends, kept_presets
 from support import every, split_lanes
 
 from app import compose_prices
-from app.compose_text import finding, said_of
+from app.compose_text import finding
 from app.composed import FILE, PARTS, packed, question, stored, stored_pictures
 from app.composing import (
     MOST,
     PRESETS,
-    SHOWS,
     Composition,
     Line,
     from_query,
@@ -36,6 +35,7 @@ from app.composing import (
 from app.events_editor import edited_lines
 from app.exports import account_command, account_questions, account_script
 from app.result_store import ResultStore
+from app.texts import compose as compose_texts
 from app.views.compose import picture
 from dpcore.accounting import ACCOUNTANTS, calibrate, compose
 from dpcore.accounting.losses import delta_curve
@@ -45,7 +45,6 @@ from dpcore.evaluation.composition import (
     COUNTS,
     SLOTS,
     Attack,
-    Crossover,
     Loss,
     Prices,
     Profile,
@@ -304,9 +303,9 @@ def test_the_crossover_is_where_advanced_drops_below_basic(noise: float) -> None
 
 def test_a_crossover_that_is_not_there_or_ends_is_said() -> None:
     assert crossover((Event(Gaussian(1.0)),), 1e-5).first is None
-    assert "never" in said_of(Crossover(None), "releases")
-    assert "up to 70" in said_of(Crossover(3, 70), "releases")
-    assert "from the first on" in said_of(Crossover(1), "releases")
+    assert "never" in compose_texts.crossover(None, None, "releases")
+    assert "up to 70" in compose_texts.crossover(3, 70, "releases")
+    assert "from the first on" in compose_texts.crossover(1, None, "releases")
 
 
 # ---------------------------------------------------------------- presets
@@ -344,8 +343,9 @@ def test_the_printed_advanced_setting_is_infeasible(name: str, shares: int) -> N
     found = price_list(asked.events, asked.delta, (asked.k,))
     assert np.isinf(found.values["advanced"][0])
     said = finding(asked, found)
-    assert "advanced composition is impossible" in said
-    assert show_delta(shares * 1e-6) in said
+    count, spent = shares // asked.k, shares * 1e-6
+    sentence = compose_texts.impossible_as_printed(asked.k, count, 1e-6, spent, asked.delta)
+    assert sentence in said
     feasible = opening(name.replace("10", "3"))
     found = price_list(feasible.events, feasible.delta, (feasible.k,))
     assert np.isfinite(found.values["advanced"][0])
@@ -359,9 +359,7 @@ def test_without_replacement_the_true_price_is_an_interval() -> None:
     assert bars(page)["Loss distribution"][0] == pytest.approx(0.984, abs=2e-3)
     notes = scene(page)["panels"][0]["layers"][0]["notes"]
     assert "true ε at least 0.932" in notes[scene(page)["step"]]
-    assert any(
-        "The source prints ε = 2.38 at k = 20; by its own method: 2.383." in t for t in texts(page)
-    )
+    assert any(compose_texts.printed_epsilon(2.38, 20, 2.383) in t for t in texts(page))
 
 
 @pytest.mark.parametrize("name", ["vips_lda", "vips_adult_6", "abadi"])
@@ -408,8 +406,8 @@ EXTREMES: list[dict[str, str]] = [
     {"lines": "_".join(["g20~1"] * 12)},
     {"show": "noise", "epsilon": "3"},
     {"hide": "preset,hold,show,noise,k"},
-    *({"show": name} for name in SHOWS),
-    *({"show": name, "lines": "l3~1", "k": "2"} for name in SHOWS),
+    *({"show": name} for name in compose_texts.SHOWS),
+    *({"show": name, "lines": "l3~1", "k": "2"} for name in compose_texts.SHOWS),
 ]
 
 
@@ -471,7 +469,8 @@ def test_a_list_whose_losses_no_lattice_holds_keeps_the_page() -> None:
     assert panel["id"] == "loss"
     assert panel["subtitle"][now["step"]] == "no picture: the losses are spread too widely"
     assert "working it out" in panel["subtitle"][0], "other counts are still to come"
-    assert any("No picture at k = 10,000" in text for text in texts(page) if "dp-finding" in text)
+    refusal = compose_texts.no_picture(10_000)
+    assert any(refusal in text for text in texts(page) if "dp-finding" in text)
     events = from_query({"preset": "own"} | listed).events
     found = picture_of("profile", events, (10_000,), ("rdp", "pld"))
     assert isinstance(found, Profile)
@@ -546,10 +545,10 @@ def test_slider_box_and_preset_change_the_page() -> None:
 
 def test_a_list_is_pinned_stays_in_the_link_and_is_let_go() -> None:
     page = opened(k="10")
-    control(page, "button", "Pin this list").click().run()
+    control(page, "button", compose_texts.PIN).click().run()
     assert page.query_params["pins"] == "|k=10"
     assert any("Pinned lists" in text for text in texts(page))
-    assert control(page, "button", "Pin this list").disabled
+    assert control(page, "button", compose_texts.PIN).disabled
     control(page, "number_input", "Exact k").set_value(100).run()
     assert len(scene(healthy(page))["panels"][0]["layers"][0]["ghosts"]["A"]) == 5
     hidden = opened(k="10", pins="|k=10", hide="bars")
@@ -582,7 +581,7 @@ def test_the_editor_changes_lines_and_names_what_cannot_be() -> None:
 
 def test_the_ledger_of_the_fit_on_explore_costs_what_the_fit_says() -> None:
     page = healthy(opened())
-    healthy(control(page, "button", "Use the current fit").click().run())
+    healthy(control(page, "button", compose_texts.USE_FIT).click().run())
     assert bars(page)["Exact"][0] == pytest.approx(1.0, rel=1e-4)
     assert control(page, "number_input", "Exact k").value == 1
 
@@ -598,9 +597,9 @@ def test_equal_releases_of_a_ledger_become_one_line() -> None:
 @pytest.mark.merge
 def test_an_imported_line_that_is_then_sampled_is_not_the_fits_price() -> None:
     page = healthy(opened(lines="g7~3~f", k="1"))
-    assert not any("not the fit" in text for text in texts(page))
+    assert not any(compose_texts.NOT_SAMPLED in text for text in texts(page))
     page = healthy(opened(lines="g7~3~p0.1~f", k="1", adjacency="add_remove"))
-    assert any("dp-wrong" in t and "this ε is not the fit's" in t for t in texts(page))
+    assert any("dp-wrong" in t and compose_texts.NOT_SAMPLED in t for t in texts(page))
 
 
 # ---------------------------------------------------------------- all methods

@@ -13,7 +13,7 @@ from app import compose_pins
 from app.components import brand, ends, live_line, look_again
 from app.compose_prices import Priced, more_of, priced
 from app.compose_text import finding, sentences
-from app.composing import HOLDS, PRESETS, SHOWS, Composition, opening
+from app.composing import PRESETS, Composition, opening
 from app.covers import cover
 from app.events_editor import editor, first_noise
 from app.export_menu import take_prices
@@ -21,6 +21,7 @@ from app.live import live, slider_class
 from app.methods import drawer_open, full_title, more_methods
 from app.spoilers import visible
 from app.state import ask, bind, composition, on_choice, step_of_count
+from app.texts import compose as texts
 from app.widgets import box, field, number, pick, slide
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.errors import DPCoreError
@@ -28,20 +29,13 @@ from dpcore.evaluation.composition import COUNTS, ways
 from dpcore.figures.composition import Texts, prices_scene
 from dpcore.figures.scene import Scene
 
-HEADING = "See how privacy costs add up."
-OWN = "Your own list of releases"
-LEAD = (
-    "Composition: what all releases about the same people cost together. Drag k: "
-    "every method proves an upper bound on their ε."
-)
-
 
 def page() -> None:
     """Top to bottom: what it is, what to choose, what to drag, what to see, what stands behind."""
     listed = composition()
     brand("none")
-    st.html(f'<h1 class="dp-title">{HEADING}</h1>')
-    st.html(f'<p class="dp-lead">{LEAD}</p>')
+    st.html(f'<h1 class="dp-title">{texts.HEADING}</h1>')
+    st.html(f'<p class="dp-lead">{texts.LEAD}</p>')
     choices(listed)
     repeats(listed)
     hidden = listed.hide.split(",")
@@ -69,7 +63,7 @@ def page() -> None:
 def remarks(listed: Composition, answer: Priced) -> None:
     """What the reader must know beside the numbers: a finding, or an ε that is not the fit's."""
     if listed.misused:
-        st.html('<p class="dp-wrong">The fit did not sample: this ε is not the fit\'s.</p>')
+        st.html(f'<p class="dp-wrong">{texts.NOT_SAMPLED}</p>')
     sentence = answer.refusal or finding(listed, answer.prices)
     if sentence:
         st.html(f'<p class="dp-says dp-finding">{escape(sentence)}</p>')
@@ -81,23 +75,23 @@ def choices(listed: Composition) -> None:
     start, hold, show, amount = st.columns([1.65, 1.25, 1.45, 0.95])
     with start:
         titles = {name: preset.title for name, preset in PRESETS.items()}
-        titles.setdefault(listed.preset, OWN)
+        titles.setdefault(listed.preset, texts.OWN_LIST)
         _select("preset", "Start from", titles, listed.preset, "preset" in hidden)
     with hold:
         if "hold" not in hidden:
             bind("ask_hold", listed.hold)
             st.segmented_control(
                 "Hold",
-                list(HOLDS),
-                format_func=HOLDS.__getitem__,
+                list(texts.HOLDS),
+                format_func=texts.HOLDS.__getitem__,
                 default=listed.hold,
                 key="ask_hold",
                 required=True,
                 on_change=on_choice("ask_hold", field(listed, "hold")),
-                help=HELP["hold"],
+                help=texts.HELP["hold"],
             )
     with show:
-        shows = {name: title for name, title in SHOWS.items() if listed.hold == "noise"}
+        shows = {name: title for name, title in texts.SHOWS.items() if listed.hold == "noise"}
         if shows:
             _select("show", "Show", shows, listed.show, "show" in hidden)
     with amount:
@@ -109,7 +103,7 @@ def _select(name: str, label: str, options: dict[str, str], value: Any, hidden: 
     """A list for one field of what is asked, unless a link hides it."""
     if not hidden:
         apply = PICK.get(name, lambda chosen: ask(**{name: chosen}))
-        pick(f"ask_{name}", label, options, value, apply, HELP[name])
+        pick(f"ask_{name}", label, options, value, apply, texts.HELP[name])
 
 
 def _preset(name: str) -> None:
@@ -126,21 +120,13 @@ def _preset(name: str) -> None:
 
 
 PICK = {"preset": _preset}
-HELP = {
-    "preset": "A list of releases to start from: the default, or a setting printed in a paper.",
-    "hold": "Fix the noise to see what it costs, or fix the budget to see how much noise it takes.",
-    "show": "The picture beside the bars.",
-    "k": "How many times the list of releases is run on the same people.",
-}
 DIALS = {"k": slider_class("repeats_step"), "σ": slider_class("ask_noise")}
-ENDS = ("one", "ten thousand")
 
 
 def _amount(listed: Composition) -> None:
     """The budget where it is held; else the noise, where there is one line only."""
     if listed.hold == "budget" or listed.show == "noise":
-        cost = "The total cost allowed for all releases."
-        box(listed, "epsilon", "Budget ε", 0.1, cost, "%.3g", key="ask_{}")
+        box(listed, "epsilon", "Budget ε", 0.1, texts.HELP["epsilon"], "%.3g", key="ask_{}")
     elif len(listed.lines) == 1 and listed.lines[0].mechanism != "e":
         number(
             "ask_noise",
@@ -148,14 +134,9 @@ def _amount(listed: Composition) -> None:
             listed.lines[0].noise,
             (0.01, 1e6, 1.0),
             first_noise,
-            "Standard deviation (Laplace: scale) of the noise, divided by the sensitivity.",
+            texts.HELP["noise"],
             "%.4g",
         )
-
-
-def label_of(listed: Composition) -> str:
-    """What the slider counts."""
-    return f"Number of {listed.repeats} k"
 
 
 def repeats(listed: Composition) -> None:
@@ -166,14 +147,14 @@ def repeats(listed: Composition) -> None:
     with slider:
         slide(
             "repeats_step",
-            label_of(listed),
+            texts.count_label(listed.repeats),
             COUNTS,
             COUNTS[step_of_count(listed.k)],
             field(listed, "k"),
-            HELP["k"],
+            texts.HELP["k"],
             lambda count: f"{count:,}",
         )
-        ends(*ENDS)
+        ends(*texts.ENDS)
     with exact:
         box(listed, "k", "Exact k", 1, key="repeats_exact")
 
@@ -210,7 +191,7 @@ def ticks(listed: Composition) -> None:
             format_func=full_title,
             key="ask_methods",
             on_change=on_choice("ask_methods", lambda names: ask(methods=_ticked(names, usual))),
-            help="Each method keeps its colour.",
+            help=texts.METHODS_HELP,
         )
 
 
