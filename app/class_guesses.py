@@ -18,6 +18,7 @@ from threading import Lock
 from time import monotonic
 
 from app.lesson import Lesson
+from app.texts import learn as texts
 from dpcore.errors import InputError
 from dpcore.figures.model_plot import brief
 
@@ -37,8 +38,7 @@ def code_of(text: str) -> str:
     """
     code = "-".join(text.lower().split())
     if not re.fullmatch(r"[a-z0-9-]{3,24}", code):
-        problem = "it is not 3 to 24 letters from a to z, digits and hyphens"
-        raise InputError("class code", problem, "choose one like stats-7")
+        raise InputError("class code", *texts.CODE_ERROR)
     return code
 
 
@@ -99,16 +99,13 @@ def dot_plot(lesson: Lesson, guesses: list[float], own: float | None) -> str:
     own: the reader's guess, whose option is framed.
     """
     if not guesses:
-        return '<p class="dp-dots-told">No guess under this code yet.</p>'
+        return f'<p class="dp-dots-told">{texts.NO_GUESS}</p>'
     piles, right = Counter(guesses), lesson.nearest(lesson.answer())
     per_dot = math.ceil(max(piles.values()) / HIGHEST)
-    chose = f"{piles[right]} of {len(guesses)}"
-    sentence = (
-        f"<b>The class: {chose} chose {brief(right)}</b>, the option nearest to the answer ▲; "
-        f"the median guess is {brief(median_low(guesses))}."
-    )
-    sentence += " Framed: your guess." if own in piles else ""
-    sentence += f" One dot stands for up to {per_dot} guesses." if per_dot > 1 else ""
+    median = brief(median_low(guesses))
+    sentence = texts.class_guesses(len(guesses), piles[right], brief(right), median)
+    sentence += f" {texts.FRAMED}" if own in piles else ""
+    sentence += f" {texts.per_dot(per_dot)}" if per_dot > 1 else ""
     counts = "; ".join(
         f"{brief(option)}: {piles[option]}" for option in lesson.options if piles[option]
     )

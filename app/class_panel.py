@@ -15,17 +15,11 @@ import streamlit as st
 from app.class_guesses import HOURS, book, code_of, dot_plot
 from app.lesson import Lesson
 from app.links import Reader, among
+from app.texts import learn as texts
 from dpcore.errors import InputError
 
 EVERY = 3.0  # seconds between two looks at the class
-TITLE = "Class code"
-PRIVACY = (
-    "Guesses under a code are counted without names and held only in the server's memory, until "
-    f"{HOURS} hours after the last one. Anyone who knows or guesses the code can see them and add "
-    "to them."
-)
 READERS: dict[str, Reader] = {"class": code_of, "screen": among(("", "1"))}  # of a link
-FULL = "The class is full: this guess is not counted."
 
 
 def from_address(address: Mapping[str, str]) -> None:
@@ -51,7 +45,7 @@ def bar(lessons: tuple[Lesson, ...]) -> None:
     """Where a class is joined and left; on the lecturer's screen, how many guesses there are."""
     code = st.session_state.get("class")
     about, button = st.columns([4, 1], vertical_alignment="center")
-    with button, st.popover(TITLE, width="stretch"):
+    with button, st.popover(texts.CLASS_TITLE, width="stretch"):
         _form(code)
     if code is None:
         return
@@ -59,22 +53,26 @@ def bar(lessons: tuple[Lesson, ...]) -> None:
         if on_screen():
             st.fragment(_counts, run_every=EVERY)(code, lessons)
         else:
-            st.markdown(f"Class **{code}**: your guesses are now counted here, without your name.")
+            st.markdown(texts.class_joined(code))
 
 
 def _form(code: str | None) -> None:
     st.text_input(
-        "Code of your class", code or "", key="class_typed", on_change=_join, placeholder="stats-7"
+        texts.CODE_LABEL,
+        code or "",
+        key="class_typed",
+        on_change=_join,
+        placeholder=texts.CODE_EXAMPLE,
     )
     if refusal := st.session_state.get("class_refused"):
         st.error(refusal)
-    st.caption(PRIVACY)
+    st.caption(texts.class_privacy(HOURS))
     if code is not None:
         here = (st.context.url or "").partition("?")[0].rstrip("/").removesuffix("/learn")
-        for whom, end in (("the class", ""), ("shared screen, no guesses", "&screen=1")):
-            st.markdown(f"**Link for {whom}**")
+        for title, end in zip(texts.CLASS_LINKS, ("", "&screen=1"), strict=True):
+            st.markdown(f"**{title}**")
             st.code(f"{here}/learn?class={code}{end}", language=None, wrap_lines=True)
-        st.button("Leave this class", on_click=_leave)
+        st.button(texts.LEAVE, on_click=_leave)
 
 
 def _join() -> None:
@@ -95,13 +93,12 @@ def _leave() -> None:
 
 def _counts(code: str, lessons: tuple[Lesson, ...]) -> None:
     guesses = book().guesses(code)
-    counted = [
-        f"question {number}: {len(guesses[lesson.name])}"
+    counts = {
+        number: len(guesses[lesson.name])
         for number, lesson in enumerate(lessons, start=1)
         if lesson.name in guesses
-    ]
-    counts = "; ".join(counted) or "none yet"
-    st.html(f'<p class="dp-class">Class <b>{code}</b> · guesses so far: {counts}</p>')
+    }
+    st.html(f'<p class="dp-class">{texts.class_counts(code, counts)}</p>')
 
 
 def count(lesson: Lesson, guess: float) -> None:
@@ -110,7 +107,7 @@ def count(lesson: Lesson, guess: float) -> None:
     seat = state.setdefault("class_seat", token_hex(8))
     code = state.get("class")
     if code and not book().put(code, seat, lesson.name, guess):
-        st.toast(FULL)
+        st.toast(texts.CLASS_FULL)
     follow(lesson.name)
 
 
@@ -129,7 +126,7 @@ def revealed(lesson: Lesson) -> bool:
         shown.add(lesson.name)
         follow(lesson.name)
 
-    st.button("Show answer and guesses", key=f"show_{lesson.name}", on_click=show)
+    st.button(texts.SHOW_ANSWER, key=f"show_{lesson.name}", on_click=show)
     return False
 
 

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from html import escape
 from importlib.util import find_spec
 
-from app.learning import LESSONS, TERMS
+from app.learning import LESSONS
 from app.lesson import Lesson
 from app.spoilers import WORDS
+from app.texts import learn as learn_texts
 from dpcore.errors import InputError
 from dpcore.figures.model_plot import brief
 
@@ -71,7 +72,7 @@ def sheet(*, solved: bool, base: str = "") -> str:
     )
     parts = [
         '<p class="print quiet">Print this page: Ctrl+P.</p>',
-        f"<h1>{title}</h1><p>Look, guess, then see. {TERMS} {where}</p>",
+        f"<h1>{title}</h1><p>Look, guess, then see. {learn_texts.TERMS} {where}</p>",
         "" if solved else '<p class="name">Name <span class="line"></span></p>',
         *(
             _question(number, lesson, solved=solved, base=base.rstrip("/"))

@@ -17,6 +17,7 @@ from app.lesson import Lesson
 from app.links import Reader, among
 from app.scenario import Scenario, opening
 from app.tables import data_of
+from app.texts import learn as texts
 from dpcore.accounting import compose, epsilon_of, guess_rate, mu_of
 from dpcore.datasets.catalogue import find
 from dpcore.datasets.load import load
@@ -36,13 +37,6 @@ from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.table import PrivateTable
 
 DELTA = 1e-5
-TERMS = "Every ε is at δ = 10⁻⁵, for replacing one person's (or one image's) row."
-TITLE = "Guess first, then see."
-PATH_LEAD = (
-    "Nine ideas. On each screen, drag the mark, draw the curve you expect, then see the true one."
-)
-EXERCISES_TITLE = "Exercises"
-LEAD = f"What does privacy cost? Look (the answer is hidden), guess, and see. {TERMS}"
 DRAWS = range(13)  # what Explore shows of one budget
 
 
@@ -312,48 +306,6 @@ def figures() -> dict[str, str]:
     return {name: str(record_of(name)["title"]) for name in PAPERS}
 
 
-DOCUMENTS = {
-    "which-composition": (
-        "Which composition should I use?",
-        "One table: your question, and the method for it.",
-    ),
-    "glossary": ("Glossary", "Every term on the screen, in plain words."),
-    "methods": ("Methods", "Claim, proof and evidence for every model."),
-    "accounting": ("How costs are computed", "The theorem behind each composition method."),
-    "printed-figures": ("Printed privacy figures", "What papers print, and what is proved."),
-    "security": ("What the guarantee rests on", "What you must trust before you trust an epsilon."),
-    "teaching": ("For a class", "Pages that need no server, and a server for a class."),
-    "options": (
-        "Options on Explore",
-        "Every option of every model: as a dial or a box, or why not.",
-    ),
-    "schema": ("The schema file", "Every key, its meaning and an example."),
-    "stewards": ("For data stewards", "From public limits to a release that anyone can check."),
-    "pipelines": (
-        "scikit-learn pipelines",
-        "The privacy cost of a search, a scaler or a second fit.",
-    ),
-    "results": ("Measured results", "Speed and utility, with command, date and machine."),
-    "extending": (
-        "Adding a model, accountant or page",
-        "One file and one line, with a model as the example.",
-    ),
-    "changelog": ("Changelog", "What changed, and when."),
-}
-NOTEBOOKS = {
-    "01_what_epsilon_means": "an attacker's guess, and how often it is right",
-    "02_composition": "what many releases cost together, by five methods",
-    "03_private_em_from_scratch": "the algorithm in 40 lines, then the same by `dp.fit`",
-    "04_clipping_and_subsampling": "two settings that decide how much the noise hurts",
-    "05_release_and_audit": "how to publish a result, and whether to believe it",
-    "06_use_a_release": "using a model of data that you never see",
-    "dp_em": "DP-EM (2017): every figure and table beside ours",
-    "vips": "VIPS (2020): every figure and table beside ours",
-    "gradient_em": "robust gradient EM (2023): every figure beside ours",
-    "labelled_mixtures": "labelled mixtures (2025): every figure beside ours",
-}
-
-
 def document(name: str) -> str:
     """The text of a page of ``app/docs``, to stand inside another page: headings are smaller, and
     pages that it links to, which are all on the same list, are only named.
@@ -368,4 +320,4 @@ def document(name: str) -> str:
 
 def notebooks() -> str:
     """The notebooks as a list."""
-    return "\n".join(f"- `{name}`: {about}" for name, about in NOTEBOOKS.items())
+    return "\n".join(f"- `{name}`: {about}" for name, about in texts.NOTEBOOKS.items())

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.stats import laplace, lognorm, norm
 
 from app.scenario import opening
+from app.texts import learn as texts
 from dpcore.accounting import delta_of, epsilon_of, mu_of, posterior
 from dpcore.arrays import Array
 from dpcore.auditing.exhibits import exhibits
@@ -177,7 +178,7 @@ def sensitivity() -> Screen:
     steps = np.linspace(0.0, 100.0, 41)
     means = (AGES.sum() + steps) / (len(AGES) + 1)
     people = np.geomspace(10.0, 10_000.0, 60)
-    texts = tuple(
+    sums = tuple(
         f"sum {AGES.sum() + age:.0f}, mean {mean:.1f}"
         for age, mean in zip(steps, means, strict=True)
     )
@@ -188,10 +189,10 @@ def sensitivity() -> Screen:
         Panel(
             "people",
             "Ten people",
-            texts,
+            sums,
             tuple(f"Nine people stay as they are; the tenth is {age:.0f}. The "
                 f"{line}." for age, line in
-                  zip(steps, texts, strict=True)),
+                  zip(steps, sums, strict=True)),
             Axis("age (years)", (0.0, 100.0)),
             Axis("spread vertically for legibility", (0.0, 1.0)),
             (
@@ -211,7 +212,7 @@ def sensitivity() -> Screen:
     )  # fmt: skip
     place = steps, np.full(len(steps), 0.5)
     return Screen(
-        "sensitivity", scene, people, 100.0 / people, "age of the orange person", " years",
+        "sensitivity", scene, people, 100.0 / people, texts.AGE_DIAL, " years",
         ("people", *place),
     )  # fmt: skip
 

@@ -21,13 +21,13 @@ from app.composing import PRESETS, Composition
 from app.composing import opening as first_list
 from app.explore_scene import picture, swept_picture
 from app.frame import brand_html
-from app.learning import TITLE as LESSONS_TITLE
 from app.result_store import Data
 from app.scenario import Scenario, offered, opening
 from app.static_page import TITLE, Dial, Figure, Page, document, page_html, stored_alone
 from app.sweeps import done, sliding, swept, work_out
 from app.tables import data_of, judged_on, store_of
 from app.texts import compose as compose_texts
+from app.texts import learn as learn_texts
 from app.views import compose, explore
 from dpcore.checks import choose
 from dpcore.datasets.cities import CITIES
@@ -103,7 +103,7 @@ def write_site(
         tell("the lessons' answers")
         file = f"{site_lessons.NAME}.html"
         _write(folder / file, site_lessons.lessons_html(base))
-        entries.append(Entry(file, LESSONS_TITLE, site_lessons.ABOUT))
+        entries.append(Entry(file, learn_texts.TITLE, site_lessons.ABOUT))
     if base:
         tell(f"the exercise sheets{exercise_sheet.without_codes()}")
         for file, title, about, solved in SHEETS:

@@ -11,11 +11,12 @@ from app import composing
 from app.components import PROVENANCE, marked
 from app.composing import Composition
 from app.frame import brand_html
-from app.learning import EXERCISES_TITLE, LEAD, LESSONS, PATH_LEAD, TITLE
+from app.learning import LESSONS
 from app.lesson import Lesson
 from app.path import screens
 from app.scenario import GENERATED, Scenario, from_query, offered, opening
 from app.static_page import document
+from app.texts import learn as learn_texts
 
 NAME, PATH = "lessons", "path"
 ABOUT = f"{len(LESSONS)} questions with hints: look, guess, then see."
@@ -32,22 +33,23 @@ def lessons_html(base: str = "") -> str:
     """
     parts = [
         brand_html(PROVENANCE["none"]),
-        f'<div class="dp-head"><h1 class="dp-title">{TITLE}</h1>'
-        f'<p class="dp-lead">{LEAD} <a href="{PATH}.html">The path</a> comes before.</p></div>',
+        f'<div class="dp-head"><h1 class="dp-title">{learn_texts.TITLE}</h1>'
+        f'<p class="dp-lead">{learn_texts.LEAD} <a href="{PATH}.html">The path</a> comes before.'
+        "</p></div>",
         *(_lesson(number, lesson, base) for number, lesson in enumerate(LESSONS, start=1)),
     ]
-    return document(TITLE, "\n".join(parts))
+    return document(learn_texts.TITLE, "\n".join(parts))
 
 
 def path_html() -> str:
     """The page of the path: every screen is in it."""
     body = (
         f"{brand_html(PROVENANCE['simulated'])}\n"
-        f'<div class="dp-head"><h1 class="dp-title">{TITLE}</h1>'
-        f'<p class="dp-lead">{PATH_LEAD}</p></div>\n<div data-figure></div>\n'
-        f'<p><a href="{NAME}.html">{EXERCISES_TITLE}</a></p>'
+        f'<div class="dp-head"><h1 class="dp-title">{learn_texts.TITLE}</h1>'
+        f'<p class="dp-lead">{learn_texts.PATH_LEAD}</p></div>\n<div data-figure></div>\n'
+        f'<p><a href="{NAME}.html">{learn_texts.EXERCISES_TITLE}</a></p>'
     )
-    return document(TITLE, body, {"path": screens()})
+    return document(learn_texts.TITLE, body, {"path": screens()})
 
 
 def needed() -> dict[str, Choices]:

@@ -11,6 +11,7 @@ from support import every
 
 from app.class_guesses import CODES, HIGHEST, HOURS, SEATS, GuessBook, book, code_of, dot_plot
 from app.learning import LESSONS, lesson
+from app.texts import learn as learn_texts
 from app.views import learn
 from dpcore.errors import InputError
 
@@ -30,7 +31,7 @@ class Clock:
 
 @every("text", ["", "ab", "a" * 25, "<b>stats</b>", "stats/7", "ста-7", "a\x00bc", "../../etc"])
 def test_a_code_is_short_and_plain(text: str) -> None:
-    with pytest.raises(InputError, match="choose one like"):
+    with pytest.raises(InputError, match=learn_texts.CODE_ERROR[1]):
         code_of(text)
 
 
@@ -107,8 +108,7 @@ def test_who_cannot_see_the_dots_is_told_the_same() -> None:
     text = dot_plot(COIN, [0.5, 0.5, 1.1, 4.0], None)
     (alt,) = re.findall(r'aria-label="([^"]*)"', text)
     assert alt == "Dot plot of guesses by option, 4 in all. 0.5: 2; 1.1: 1; 4: 1. Answer: 1.1."
-    assert "1 of 4 chose 1.1" in text
-    assert "median guess is 0.5" in text
+    assert learn_texts.class_guesses(4, 1, "1.1", "0.5") in text
     assert "Framed" not in text
 
 
@@ -116,7 +116,7 @@ def test_a_high_pile_has_dots_for_several_guesses_and_says_so() -> None:
     text = dot_plot(COIN, [0.5] * (2 * HIGHEST + 1) + [2.0], None)
     assert max(piles(text)) <= HIGHEST
     assert sum(piles(text)) == (2 * HIGHEST + 1 + 2) // 3 + 1
-    assert "up to 3 guesses" in text
+    assert learn_texts.per_dot(3) in text
 
 
 def test_the_answer_has_a_label_whatever_the_room() -> None:
@@ -188,13 +188,13 @@ def test_the_screen_counts_and_shows_but_never_guesses(visit: Callable[..., AppT
 def test_a_code_is_typed_changed_and_left(visit: Callable[..., AppTest]) -> None:
     at = visit()
     at.text_input(key="class_typed").set_value("no/code").run()
-    assert "choose one like" in at.error[0].value
+    assert learn_texts.CODE_ERROR[1] in at.error[0].value
     assert "class" not in at.query_params
     at.text_input(key="class_typed").set_value("Stats 7").run()
     assert not at.error
     assert at.query_params["class"] in ("stats-7", ["stats-7"])
     guess(at, 0.5)
-    next(one for one in at.button if one.label == "Leave this class").click().run()
+    next(one for one in at.button if one.label == learn_texts.LEAVE).click().run()
     assert "class" not in at.query_params
     assert "dp-dots" not in shown(at)
 

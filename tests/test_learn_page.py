@@ -32,6 +32,7 @@ from app.lesson import Lesson
 from app.papers import at_full_size, played
 from app.scenario import GENERATED, GeneratedTable, Scenario, from_query, offered, opening
 from app.tables import data_of
+from app.texts import learn as learn_texts
 from dpcore.accounting import compose
 from dpcore.cli import main, parse
 from dpcore.cli.explore import PAGES as NAMED
@@ -145,7 +146,7 @@ def test_a_bound_is_told_rounded_up(name: str) -> None:
 
 
 def test_what_holds_for_every_epsilon_is_said_and_true() -> None:
-    assert f"δ = {show_delta(learning.DELTA)}" in learning.TERMS
+    assert f"δ = {show_delta(learning.DELTA)}" in learn_texts.TERMS
     for name in ("three_groups", "faces_like", "generated"):
         found = opening(name)
         assert (found.delta, found.adjacency) == (learning.DELTA, "replace_one")
@@ -523,8 +524,8 @@ else:
 
 
 def test_every_document_is_on_the_list_and_stands_alone() -> None:
-    assert set(learning.DOCUMENTS) == {path.stem for path in (ROOT / "app/docs").glob("*.md")}
-    for name in learning.DOCUMENTS:
+    assert set(learn_texts.DOCUMENTS) == {path.stem for path in (ROOT / "app/docs").glob("*.md")}
+    for name in learn_texts.DOCUMENTS:
         text = learning.document(name)
         assert len(text) > 500
         assert not re.search(r"\]\((?!https?:)", text), "a link that leads nowhere on this page"
@@ -539,8 +540,10 @@ def test_a_document_keeps_its_code() -> None:
 
 
 def test_every_notebook_is_on_the_list() -> None:
-    assert set(learning.NOTEBOOKS) == {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
-    assert all(f"`{name}`" in learning.notebooks() for name in learning.NOTEBOOKS)
+    assert set(learn_texts.NOTEBOOKS) == {
+        path.stem for path in (ROOT / "notebooks").glob("*.ipynb")
+    }
+    assert all(f"`{name}`" in learning.notebooks() for name in learn_texts.NOTEBOOKS)
 
 
 def test_a_document_is_read_on_the_page() -> None:

@@ -9,12 +9,13 @@ import streamlit as st
 
 from app import class_panel, exercise_sheet, learning, path
 from app.components import brand, to_page
-from app.learning import DOCUMENTS, LESSONS
+from app.learning import LESSONS
 from app.lesson import Lesson
 from app.links import misread
 from app.live import live_path
 from app.papers import played
 from app.state import addressed, arrived, note_misread
+from app.texts import learn as texts
 from dpcore.figures.model_plot import brief
 from dpcore.papers.drawing import reproduction_figure
 from dpcore.papers.results import stored_result
@@ -34,17 +35,17 @@ def page() -> None:
         class_panel.from_address(usable)
         note_misread(odd)
     brand("simulated")
-    st.html(f'<h1 class="dp-title">{learning.TITLE}</h1>')
-    st.html(f'<p class="dp-lead">{learning.PATH_LEAD}</p>')
+    st.html(f'<h1 class="dp-title">{texts.TITLE}</h1>')
+    st.html(f'<p class="dp-lead">{texts.PATH_LEAD}</p>')
     guesses = learning.read_guesses(st.query_params.get("guesses", ""))
     guesses |= st.session_state.get("guesses", {})
     linked = st.session_state["linked"]
     if linked is not None:
         papers(linked)
-    with st.spinner("Preparing the path…"):
+    with st.spinner(texts.PREPARING):
         screens = path.screens_json()
     live_path(screens, key="path")
-    st.html(f'<h2 id="exercises">{learning.EXERCISES_TITLE}</h2><p>{learning.LEAD}</p>')
+    st.html(f'<h2 id="exercises">{texts.EXERCISES_TITLE}</h2><p>{texts.LEAD}</p>')
     class_panel.bar(LESSONS)
     numbered = list(enumerate(LESSONS, 1))
     for row in (numbered[i : i + 2] for i in range(0, len(numbered), 2)):  # in order on a phone too
@@ -84,15 +85,15 @@ def question_card(number: int, lesson: Lesson, guesses: dict[str, float]) -> Non
         with look:
             to_page(lesson.page, lesson.look, "Look first", ":material/visibility_off:")
         hint.popover("Hint", type="tertiary").markdown(lesson.hint)
-        if button.button("That is my guess", key=f"made_{lesson.name}"):
+        if button.button(texts.MY_GUESS, key=f"made_{lesson.name}"):
             guesses[lesson.name] = float(guess)
             class_panel.count(lesson, float(guess))
             st.session_state["guesses"] = guesses
             write(guesses)
             st.rerun()
         return
-    near = lesson.nearest(lesson.answer()) == stored
-    st.markdown(f"You said **{brief(stored)}**{', which is right' if near else ''}.")
+    right = lesson.nearest(lesson.answer()) == stored
+    st.markdown(texts.guessed(brief(stored), right=right))
     answer(lesson, stored)
 
 
@@ -115,14 +116,14 @@ def take() -> None:
     """Sheets to print."""
     sheet, solved, _ = st.columns(3)
     sheet.download_button(
-        "Exercise sheet to print",
+        texts.SHEET,
         lambda: exercise_sheet.sheet(solved=False),
         "exercises.html",
         "text/html",
         width="stretch",
     )
     solved.download_button(
-        "With answers and teacher's notes",
+        texts.SOLVED_SHEET,
         lambda: exercise_sheet.sheet(solved=True),
         "exercises-answers.html",
         "text/html",
@@ -140,14 +141,14 @@ def papers(linked: str | None = None) -> None:
     heading = st.empty()
     titles = learning.figures()
     name = st.selectbox(
-        "A figure or table",
+        texts.PAPERS_LABEL,
         list(titles),
         None if linked is None else list(titles).index(linked),
         format_func=titles.__getitem__,
         key="figure",
         placeholder=f"Choose one of {len(titles)}",
     )
-    heading.html(f"<h2{_on_paper(name)}>The papers' figures, reproduced</h2>")
+    heading.html(f"<h2{_on_paper(name)}>{texts.PAPERS_TITLE}</h2>")
     if name is None:
         return
     stored = stored_result(name)
@@ -168,10 +169,10 @@ def read() -> None:
     """The documents, to read here; the notebooks, by name."""
     heading = st.empty()
     name = st.selectbox(
-        "A page to read",
-        list(DOCUMENTS),
+        texts.DOCUMENTS_LABEL,
+        list(texts.DOCUMENTS),
         None,
-        format_func=lambda name: ": ".join(DOCUMENTS[name]),
+        format_func=lambda name: ": ".join(texts.DOCUMENTS[name]),
         key="document",
         placeholder="Choose a page",
     )
@@ -179,5 +180,5 @@ def read() -> None:
     if name is not None:
         with st.container(border=True):
             st.markdown(learning.document(name))
-    with st.expander("Notebooks: the same with code"):
-        st.markdown(f"In the folder `notebooks` of the source:\n\n{learning.notebooks()}")
+    with st.expander(texts.NOTEBOOKS_TITLE):
+        st.markdown(f"{texts.NOTEBOOKS_PLACE}\n\n{learning.notebooks()}")

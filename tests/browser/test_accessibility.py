@@ -24,6 +24,7 @@ import pytest
 import wording
 from studio.stage import wait_until_still
 
+from app.texts import learn as learn_texts
 from app.texts import release as release_texts
 from app.texts import upload as upload_texts
 from dpcore.arrays import Array
@@ -189,7 +190,7 @@ FIRST = {
     "compose": "",
     "attack": "",
     "release": release_texts.NO_LEDGER,
-    "learn": wording.MY_GUESS,
+    "learn": learn_texts.MY_GUESS,
     "?data=upload": upload_texts.NOTHING_READ,
 }
 
@@ -267,7 +268,7 @@ def released(page: Any, folder: Path) -> Iterator[str]:
 
 
 def learned(page: Any, _: Path) -> Iterator[str]:
-    page.get_by_role("button", name=wording.MY_GUESS).first.click()
+    page.get_by_role("button", name=learn_texts.MY_GUESS).first.click()
     page.get_by_text("You said").first.wait_for(timeout=60_000)
     yield "an answer"
     page.locator(".dpp-pad").press("ArrowUp")
@@ -295,7 +296,7 @@ OPENED: list[tuple[str, str, Callable[[Any, Path], Iterator[str]]]] = [
     ("compose", "", composed),
     ("attack", "", attacked),
     ("release", release_texts.NO_LEDGER, released),
-    ("learn", wording.MY_GUESS, learned),
+    ("learn", learn_texts.MY_GUESS, learned),
     ("?data=upload", upload_texts.NOTHING_READ, handed_in),
     ("?data=rare_person&components=2&without=1", "", only),
     ("?data=places&model=kmeans&components=6", "", only),

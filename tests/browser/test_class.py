@@ -8,8 +8,9 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-import wording
 from studio.stage import wait_until_still
+
+from app.texts import learn as learn_texts
 
 SMALL = "data=generated&made=200x2x2x1"
 PANELS = """() => [...document.querySelectorAll(".dpl-card")]
@@ -133,10 +134,10 @@ def test_the_screen_follows_the_guesses_of_a_class(
     screen, student = new_page(), new_page(390, 844)
     url, code = server(None), f"stats-{uuid4().hex[:8]}"  # a second run finds no guess of the first
     screen.goto(f"{url}/learn?class={code}&screen=1")
-    screen.get_by_role("button", name="Show answer and guesses").first.click(timeout=60_000)
-    screen.get_by_text("No guess under this code yet.").wait_for(timeout=60_000)
+    screen.get_by_role("button", name=learn_texts.SHOW_ANSWER).first.click(timeout=60_000)
+    screen.get_by_text(learn_texts.NO_GUESS).wait_for(timeout=60_000)
     student.goto(f"{url}/learn?class={code}")
-    student.get_by_role("button", name=wording.MY_GUESS).first.click(timeout=60_000)
+    student.get_by_role("button", name=learn_texts.MY_GUESS).first.click(timeout=60_000)
     for page in (student, screen):
         page.get_by_role("img", name="Dot plot of guesses by option, 1 in all").wait_for(
             timeout=60_000

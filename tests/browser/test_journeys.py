@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import wording
 from studio.journeys import (
     COMMAND,
     Walk,
@@ -27,6 +26,7 @@ from studio.path import walk_path
 from studio.stage import wait_until_idle
 from support import ROOT
 
+from app.texts import learn as learn_texts
 from dpcore.releases.dossier import verify
 from dpcore.releases.ledger import BudgetLedger
 
@@ -223,12 +223,12 @@ def test_a_lesson_without_a_mouse(opened: Keyboard) -> None:
     keys, page = opened, opened.page
     keys.reach("Learn")
     keys.press("Enter")
-    page.get_by_text("Guess first, then see.").wait_for()
+    page.get_by_text(learn_texts.TITLE).wait_for()
     wait_until_idle(page)
     keys.reach("Your guess")
     keys.press("ArrowLeft", 2)
     page.wait_for_function("document.activeElement.ariaValueText === '4'")
-    keys.reach(wording.MY_GUESS)
+    keys.reach(learn_texts.MY_GUESS)
     keys.press("Enter")
     page.get_by_text("You said 4").wait_for()
     wait_until_idle(page)

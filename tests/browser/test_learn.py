@@ -13,6 +13,7 @@ from studio.stage import wait_until_idle
 from app.exercise_sheet import sheet
 from app.learning import hundred_together
 from app.site_lessons import path_html
+from app.texts import learn as learn_texts
 from dpcore.privacy.guarantee import show_bound
 
 COMPOSE = "3 · What does composition buy?"
@@ -32,7 +33,7 @@ def test_guess_then_see_then_back(new_page: Any, server: Any, visits: Any) -> No
     page.get_by_text(wording.HIDDEN_BY_LINK).wait_for(timeout=30_000)
     assert page.locator('[data-panel="curve"]').count() == 0
     page.get_by_role("link", name="Learn", exact=True).click()
-    of(page, COMPOSE).get_by_role("button", name=wording.MY_GUESS).click()
+    of(page, COMPOSE).get_by_role("button", name=learn_texts.MY_GUESS).click()
     answer = f"ε = {show_bound(hundred_together())}"
     page.get_by_text(f"{answer}.").wait_for(timeout=30_000)
     page.wait_for_function("location.search.includes('guesses=')")

@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 import wording
 
+from app.texts import learn as learn_texts
 from app.texts import release as release_texts
 from app.texts import upload as upload_texts
 from dpcore.datasets.files import home
@@ -288,11 +289,11 @@ def lecturer(walk: Walk, url: str) -> list[View]:
 def printed(walk: Walk, url: str) -> None:
     """The sheet with answers, as it comes out of the printer."""
     page = walk.open(f"{url}/learn")
-    page.get_by_role("button", name="With answers").scroll_into_view_if_needed()
+    page.get_by_role("button", name=learn_texts.SOLVED_SHEET).scroll_into_view_if_needed()
     walk.rest()
     walk.keep("sheets")
     with page.expect_download() as download:
-        walk.button("With answers")
+        walk.button(learn_texts.SOLVED_SHEET)
     sheet = walk.keep("sheet", "html")
     download.value.save_as(sheet)
     walk.open(sheet.as_uri())
@@ -321,7 +322,7 @@ def student(walk: Walk, url: str) -> str:
     walk.press("ArrowLeft", 2)
     walk.rest()
     walk.keep("guess")
-    walk.click(card.get_by_role("button", name=wording.MY_GUESS))
+    walk.click(card.get_by_role("button", name=learn_texts.MY_GUESS))
     card.get_by_text("You said 4").wait_for()
     walk.rest()
     walk.keep("answer")

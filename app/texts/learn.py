@@ -1,0 +1,136 @@
+"""What Learn says: the path, exercises and their class, sheets, papers and pages to read.
+
+The words of the path stand in ``path.md``, those of the exercises in ``lessons.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TITLE = "Guess first, then see."
+
+# ---------------------------------------------------------------- the path
+
+PATH_LEAD = (
+    "Nine ideas. On each screen, drag the mark, draw the curve you expect, then see the true one."
+)
+PREPARING = "Preparing the path…"
+AGE_DIAL = "age of the orange person"
+
+# ---------------------------------------------------------------- exercises
+
+EXERCISES_TITLE = "Exercises"
+TERMS = "Every ε is at δ = 10⁻⁵, for replacing one person's (or one image's) row."
+LEAD = f"What does privacy cost? Look (the answer is hidden), guess, and see. {TERMS}"
+MY_GUESS = "That is my guess"
+
+
+def guessed(guess: str, *, right: bool) -> str:
+    """What the reader said, above the answer."""
+    return f"You said **{guess}**{', which is right' if right else ''}."
+
+
+# ---------------------------------------------------------------- a class
+
+CLASS_TITLE = "Class code"
+CODE_LABEL = "Code of your class"
+CODE_EXAMPLE = "stats-7"
+CODE_ERROR = (
+    "it is not 3 to 24 letters from a to z, digits and hyphens",
+    f"choose one like {CODE_EXAMPLE}",
+)
+CLASS_LINKS = ("Link for the class", "Link for shared screen, no guesses")
+LEAVE = "Leave this class"
+CLASS_FULL = "The class is full: this guess is not counted."
+SHOW_ANSWER = "Show answer and guesses"
+NO_GUESS = "No guess under this code yet."
+
+
+def class_privacy(hours: int) -> str:
+    """What becomes of guesses; hours: until they are forgotten."""
+    return (
+        "Guesses under a code are counted without names and held only in the server's memory, "
+        f"until {hours} hours after the last one. Anyone who knows or guesses the code can see "
+        "them and add to them."
+    )
+
+
+def class_joined(code: str) -> str:
+    """Where guesses are counted."""
+    return f"Class **{code}**: your guesses are now counted here, without your name."
+
+
+def class_counts(code: str, counts: Mapping[int, int]) -> str:
+    """How many guesses there are, by number of the question, as HTML."""
+    listed = "; ".join(f"question {number}: {guesses}" for number, guesses in counts.items())
+    return f"Class <b>{code}</b> · guesses so far: {listed or 'none yet'}"
+
+
+def class_guesses(guesses: int, right: int, answer: str, median: str) -> str:
+    """How a class guessed, as HTML. right: how many chose the option nearest to the answer."""
+    return (
+        f"<b>The class: {right} of {guesses} chose {answer}</b>, the option nearest to the "
+        f"answer ▲; the median guess is {median}."
+    )
+
+
+FRAMED = "Framed: your guess."
+
+
+def per_dot(guesses: int) -> str:
+    """What a dot stands for, where it is more than one guess."""
+    return f"One dot stands for up to {guesses} guesses."
+
+
+# ---------------------------------------------------------------- sheets and papers
+
+SHEET = "Exercise sheet to print"
+SOLVED_SHEET = "With answers and teacher's notes"
+PAPERS_TITLE = "The papers' figures, reproduced"
+PAPERS_LABEL = "A figure or table"
+
+# ---------------------------------------------------------------- what to read
+
+DOCUMENTS_LABEL = "A page to read"
+DOCUMENTS = {
+    "which-composition": (
+        "Which composition should I use?",
+        "One table: your question, and the method for it.",
+    ),
+    "glossary": ("Glossary", "Every term on the screen, in plain words."),
+    "methods": ("Methods", "Claim, proof and evidence for every model."),
+    "accounting": ("How costs are computed", "The theorem behind each composition method."),
+    "printed-figures": ("Printed privacy figures", "What papers print, and what is proved."),
+    "security": ("What the guarantee rests on", "What you must trust before you trust an epsilon."),
+    "teaching": ("For a class", "Pages that need no server, and a server for a class."),
+    "options": (
+        "Options on Explore",
+        "Every option of every model: as a dial or a box, or why not.",
+    ),
+    "schema": ("The schema file", "Every key, its meaning and an example."),
+    "stewards": ("For data stewards", "From public limits to a release that anyone can check."),
+    "pipelines": (
+        "scikit-learn pipelines",
+        "The privacy cost of a search, a scaler or a second fit.",
+    ),
+    "results": ("Measured results", "Speed and utility, with command, date and machine."),
+    "extending": (
+        "Adding a model, accountant or page",
+        "One file and one line, with a model as the example.",
+    ),
+    "changelog": ("Changelog", "What changed, and when."),
+}
+NOTEBOOKS_TITLE = "Notebooks: the same with code"
+NOTEBOOKS_PLACE = "In the folder `notebooks` of the source:"
+NOTEBOOKS = {
+    "01_what_epsilon_means": "an attacker's guess, and how often it is right",
+    "02_composition": "what many releases cost together, by five methods",
+    "03_private_em_from_scratch": "the algorithm in 40 lines, then the same by `dp.fit`",
+    "04_clipping_and_subsampling": "two settings that decide how much the noise hurts",
+    "05_release_and_audit": "how to publish a result, and whether to believe it",
+    "06_use_a_release": "using a model of data that you never see",
+    "dp_em": "DP-EM (2017): every figure and table beside ours",
+    "vips": "VIPS (2020): every figure and table beside ours",
+    "gradient_em": "robust gradient EM (2023): every figure beside ours",
+    "labelled_mixtures": "labelled mixtures (2025): every figure beside ours",
+}
