@@ -14,6 +14,7 @@ from app.learning import LESSONS
 from app.lesson import Lesson
 from app.spoilers import WORDS
 from app.texts import learn as learn_texts
+from app.texts import static as texts
 from dpcore.errors import InputError
 from dpcore.figures.model_plot import brief
 
@@ -36,24 +37,6 @@ h2 { break-after: avoid; } .name { margin: .5rem 0 1rem; }
 @media print { body { margin: 0; padding: 0; max-width: none; } .print { display: none; } }
 """
 
-NOTES = (
-    "Have everyone write down a guess before anyone drags. Wrong guesses teach most. With a "
-    "**Class code** on Learn, a dot plot shows everyone's guesses without names.",
-    "Each link hides its answer. **Show it** on the page reveals it to everyone, and the back "
-    "button hides it again.",
-    "Your own links: **Share and export**, **Hide from the class**; or add `hide=` with words "
-    "from the table below, separated by commas. A page ignores words that it does not recognise.",
-    "To ask for ε itself: `?epsilon=0.3&hide=epsilon,says,curve,promise` shows two pictures and no "
-    "number. Hidden does not mean protected: the address still contains the answer, so show the "
-    "page in full screen.",
-    "**New noise** is the most useful button: what moves is noise, what stays is signal.",
-    "Before you ask what the guarantee covers, take one person out (**Remove one person** on "
-    "Explore): the private picture hardly moves.",
-    "After question 3, ask why ten times as many releases cost only three to four times as much.",
-    "Guesses are kept in the address of Learn: students who copy it keep their guesses.",
-    "Every number here was computed by the explorer's own code when this sheet was made.",
-)
-
 
 def sheet(*, solved: bool, base: str = "") -> str:
     """The questions on a page to print.
@@ -63,16 +46,12 @@ def sheet(*, solved: bool, base: str = "") -> str:
     no address.
     """
     demand_address(base)
-    title = "What does privacy cost?" + (" With answers" if solved else "")
-    where = (
-        f"Links open the explorer at {escape(base)}."
-        if base
-        else 'Links are for <code>dpcore explore "…"</code> on any machine, or to put behind the '
-        "explorer's address."
-    )
+    title = texts.sheet_title(solved=solved)
+    lead = f"{texts.SHEET_LEAD} {learn_texts.TERMS} "
+    lead += texts.links_open(escape(base)) if base else texts.LINKS
     parts = [
-        '<p class="print quiet">Print this page: Ctrl+P.</p>',
-        f"<h1>{title}</h1><p>Look, guess, then see. {learn_texts.TERMS} {where}</p>",
+        f'<p class="print quiet">{texts.PRINT}</p>',
+        f"<h1>{title}</h1><p>{lead}</p>",
         "" if solved else '<p class="name">Name <span class="line"></span></p>',
         *(
             _question(number, lesson, solved=solved, base=base.rstrip("/"))
@@ -88,23 +67,21 @@ def sheet(*, solved: bool, base: str = "") -> str:
 
 def without_codes() -> str:
     """What to install for QR codes; empty where they are drawn."""
-    return "" if find_spec("segno") else " (without QR codes, which need: pip install segno)"
+    return "" if find_spec("segno") else texts.WITHOUT_CODES
 
 
 def demand_address(base: str) -> None:
     """Raise InputError for what is neither empty nor the address of an explorer."""
     if base and not re.fullmatch(r"https?://[^\s\"'<>?#]+", base):
-        raise InputError(
-            "base", "it is not the address of a page", "give one: http://HOST:PORT/PATH"
-        )
+        raise InputError("base", *texts.BASE_ERROR)
 
 
 def _question(number: int, lesson: Lesson, *, solved: bool, base: str) -> str:
     low, high = (brief(option) for option in (lesson.options[0], lesson.options[-1]))
     links = _link("Look first", lesson, lesson.look, base) if lesson.page else ""
     body = (
-        f"<p>My guess ({low} to {high}): <span class='line'></span></p>"
-        '<p>Afterwards, in one sentence, why:</p><div class="space"></div>'
+        f"<p>{texts.my_guess(low, high)} <span class='line'></span></p>"
+        f'<p>{texts.WHY}</p><div class="space"></div>'
     )
     if solved:
         links += _link("See it", lesson, lesson.query, base) if lesson.page else ""
@@ -136,7 +113,7 @@ def _qr_code(address: str) -> str:
 
 
 def _notes() -> str:
-    notes = "".join(f"<li>{_marked(note)}</li>" for note in NOTES)
+    notes = "".join(f"<li>{_marked(note)}</li>" for note in texts.NOTES)
     words = "".join(
         f"<li><b>{page.capitalize()}</b>: "
         + "; ".join(f"<code>{word}</code> {escape(name)}" for word, name in words.items())
@@ -144,8 +121,8 @@ def _notes() -> str:
         for page, words in WORDS.items()
     )
     return (
-        f'<div class="notes"><h2>For the teacher</h2><ul>{notes}</ul>'
-        f"<h2>What <code>hide=</code> knows</h2><ul>{words}</ul></div>"
+        f'<div class="notes"><h2>{texts.TEACHER_TITLE}</h2><ul>{notes}</ul>'
+        f"<h2>{texts.HIDE_TITLE}</h2><ul>{words}</ul></div>"
     )
 
 

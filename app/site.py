@@ -21,6 +21,7 @@ from app.composing import PRESETS, Composition
 from app.composing import opening as first_list
 from app.explore_scene import picture, swept_picture
 from app.frame import brand_html
+from app.learning import LESSONS
 from app.result_store import Data
 from app.scenario import Scenario, offered, opening
 from app.static_page import TITLE, Dial, Figure, Page, document, page_html, stored_alone
@@ -28,6 +29,7 @@ from app.sweeps import done, sliding, swept, work_out
 from app.tables import data_of, judged_on, store_of
 from app.texts import compose as compose_texts
 from app.texts import learn as learn_texts
+from app.texts import static as texts
 from app.views import compose, explore
 from dpcore.checks import choose
 from dpcore.datasets.cities import CITIES
@@ -44,11 +46,10 @@ from dpcore.wall.data import PublicFrame, Vocabulary, target_frame, with_target
 LARGEST = 5_000_000  # bytes of a page: what a mail takes
 LOOK = 0.05  # seconds between two looks at what is worked out behind
 INDEX = "index.html"
-BUNDLED = "Bundled data: everything here may be shown"
 COMPOSE = "compose"
 SHEETS = (
-    ("exercises.html", "Exercise sheet", "The questions, to print.", False),
-    ("exercises-answers.html", "Exercise sheet with answers", "For the teacher.", True),
+    ("exercises.html", *texts.SHEET, False),
+    ("exercises-answers.html", *texts.SOLVED_SHEET, True),
 )
 
 Tell = Callable[[str], None]
@@ -81,7 +82,7 @@ def write_site(
     exercise_sheet.demand_address(base)
     for name in only:
         if name not in names():
-            raise InputError("only", f"there is no page {name!r}", choose(name, names()))
+            raise InputError("only", texts.no_page(name), choose(name, names()))
     left = [release_page(Path(place)) for place in releases]
     chosen = only or (() if left else names())
     wanted = dict.fromkeys(name for name in chosen if name != site_lessons.NAME)
@@ -99,11 +100,11 @@ def write_site(
         tell("the path")
         file = f"{site_lessons.PATH}.html"
         _write(folder / file, site_lessons.path_html())
-        entries.append(Entry(file, site_lessons.PATH_TITLE, site_lessons.PATH_ABOUT))
+        entries.append(Entry(file, texts.PATH_TITLE, texts.PATH_ABOUT))
         tell("the lessons' answers")
         file = f"{site_lessons.NAME}.html"
         _write(folder / file, site_lessons.lessons_html(base))
-        entries.append(Entry(file, learn_texts.TITLE, site_lessons.ABOUT))
+        entries.append(Entry(file, learn_texts.TITLE, texts.lessons_about(len(LESSONS))))
     if base:
         tell(f"the exercise sheets{exercise_sheet.without_codes()}")
         for file, title, about, solved in SHEETS:
@@ -111,7 +112,7 @@ def write_site(
             entries.append(Entry(file, title, about))
     for number, (title, text) in enumerate(left, start=1):
         file = "release.html" if number == 1 else f"release-{number}.html"
-        entries.append(Entry(file, title, RELEASED))
+        entries.append(Entry(file, title, texts.RELEASED))
         _write(folder / file, text)
     _write(folder / INDEX, index_html(entries))
     return [folder / INDEX, *(folder / entry.file for entry in entries)]
@@ -131,12 +132,12 @@ def _made(name: str, tell: Tell) -> Page:
 def _write(path: Path, text: str) -> None:
     size = len(text.encode())
     if size > LARGEST:
-        raise InputError(path.stem, f"the page has {size:,} bytes", "leave it out with --only")
+        raise InputError(path.stem, texts.too_large(size), texts.LEAVE_OUT)
     path.write_text(text, encoding="utf-8")
 
 
 def _story(name: str) -> str:
-    return next((table.story for table in offered() if table.name == name), COMPOSE_ABOUT)
+    return next((table.story for table in offered() if table.name == name), texts.COMPOSE_ABOUT)
 
 
 # ---------------------------------------------------------------- Explore
@@ -222,8 +223,6 @@ def _below(scenario: Scenario, data: Data, tell: Tell) -> tuple[Figure, ...]:
 # ---------------------------------------------------------------- Compose
 
 FILM = ("loss", "attack", "moments", "orders")
-FILM_TITLE = "How the methods work"
-COMPOSE_ABOUT = "What many releases about the same people cost together, by five accountants."
 
 
 def compose_page(tell: Tell, composition: Composition | None = None) -> Page:
@@ -235,7 +234,7 @@ def compose_page(tell: Tell, composition: Composition | None = None) -> Page:
     scene = compose.picture(composition, result)
     return Page(
         kind="compose",
-        title="Composition: how costs add up",
+        title=texts.COMPOSE_TITLE,
         about=PROVENANCE["none"],
         heading=compose_texts.HEADING,
         lead=compose_texts.LEAD,
@@ -270,7 +269,9 @@ def _film(composition: Composition) -> Figure:
     lists = [replace(composition, show=show) for show in FILM]
     scenes = [compose.picture(composition_at, _priced(composition_at)) for composition_at in lists]
     panels = tuple(panel for scene in scenes for panel in scene.panels[1:])
-    return Figure(FILM_TITLE, {"repeats_step": replace(scenes[0], panels=panels, live_text={})})
+    return Figure(
+        texts.FILM_TITLE, {"repeats_step": replace(scenes[0], panels=panels, live_text={})}
+    )
 
 
 def _priced(composition: Composition) -> Priced:
@@ -282,8 +283,6 @@ def _priced(composition: Composition) -> Priced:
 
 # ---------------------------------------------------------------- a release
 
-RELEASED = "Released: anyone may see this"
-
 
 def release_page(place: Path) -> tuple[str, str]:
     """Title and file of the page of a release: what left, with its picture, and never a row.
@@ -294,16 +293,11 @@ def release_page(place: Path) -> tuple[str, str]:
     verify(place)
     file = place / DOSSIER if place.is_dir() else place
     dossier = read_dossier(file)
-    title = f"{title_of(dossier)}: a private release"
-    sentence = (
-        f"{escape(dossier['created'])} · When this page was made, the proof was replayed and the "
-        "files were checked against their hashes. The page is a copy: the release's folder can be "
-        "checked by anybody, with <code>dpcore verify FOLDER</code>. Its dossier.json has the "
-        f"SHA-256 <code>{sha256(file.read_bytes())}</code>."
-    )
+    title = texts.release_title(title_of(dossier))
+    sentence = texts.checked(escape(dossier["created"]), sha256(file.read_bytes()))
     scene = released(place, dossier)
     body = [
-        brand_html(RELEASED),
+        brand_html(texts.RELEASED),
         f'<div class="dp-release"><h1 class="dp-title">{escape(title)}</h1>',
         f'<p class="dp-quiet">{sentence}</p>',
         *promise(dossier),
@@ -346,10 +340,7 @@ def _foot(command: str) -> str:
     """Where the page comes from, and how it goes on from here."""
     import dpcore
 
-    return (
-        f"Computed by dpcore {dpcore.__version__} and stored in this file, which loads nothing "
-        f"from elsewhere. To choose more, in the explorer: <code>{escape(command)}</code>."
-    )
+    return texts.foot(dpcore.__version__, escape(command))
 
 
 def index_html(entries: list[Entry]) -> str:
@@ -361,10 +352,8 @@ def index_html(entries: list[Entry]) -> str:
     )
     return document(
         TITLE,
-        f"{brand_html(BUNDLED)}\n"
+        f"{brand_html(texts.BUNDLED)}\n"
         '<div class="dp-head"><h1 class="dp-title">'
-        f'{explore.HEADING}</h1><p class="dp-lead">Every page is one file: open it, mail it, or '
-        "put it into your slides with an iframe. What you set stands behind the # of its address; "
-        "<code>theme=dark</code> or <code>theme=light</code> there outranks the system.</p></div>\n"
+        f'{explore.HEADING}</h1><p class="dp-lead">{texts.INDEX_LEAD}</p></div>\n'
         f'<ul class="dp-list">{lines}</ul>\n<div class="dp-foot">{_foot("dpcore explore")}</div>',
     )

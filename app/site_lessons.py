@@ -17,11 +17,9 @@ from app.path import screens
 from app.scenario import GENERATED, Scenario, from_query, offered, opening
 from app.static_page import document
 from app.texts import learn as learn_texts
+from app.texts import static as texts
 
 NAME, PATH = "lessons", "path"
-ABOUT = f"{len(LESSONS)} questions with hints: look, guess, then see."
-PATH_TITLE = "The path"
-PATH_ABOUT = "Nine ideas, from a count and a coin to a broken guarantee: drag, draw, see."
 MOVED = ("epsilon", "k", "hide")  # what a page keeps behind the # of its address
 Choices = Scenario | Composition
 
@@ -34,8 +32,7 @@ def lessons_html(base: str = "") -> str:
     parts = [
         brand_html(PROVENANCE["none"]),
         f'<div class="dp-head"><h1 class="dp-title">{learn_texts.TITLE}</h1>'
-        f'<p class="dp-lead">{learn_texts.LEAD} <a href="{PATH}.html">The path</a> comes before.'
-        "</p></div>",
+        f'<p class="dp-lead">{learn_texts.LEAD} {texts.path_before(f"{PATH}.html")}</p></div>',
         *(_lesson(number, lesson, base) for number, lesson in enumerate(LESSONS, start=1)),
     ]
     return document(learn_texts.TITLE, "\n".join(parts))
@@ -94,7 +91,7 @@ def _lesson(number: int, lesson: Lesson, base: str) -> str:
         f'<section class="dp-lesson"><h2>{number} · {escape(lesson.title)}</h2>'
         f"<p>{escape(lesson.ask)}</p>{look}"
         f"<details><summary>Hint</summary><p>{escape(lesson.hint)}</p></details>"
-        f"<details><summary>I have guessed: the answer</summary>"
+        f"<details><summary>{texts.ANSWER}</summary>"
         f"<p>{marked(lesson.explained())}</p>{see}</details></section>"
     )
 
@@ -103,9 +100,9 @@ def _link(lesson: Lesson, query: Mapping[str, str], label: str, base: str) -> st
     page = _page(lesson, query)
     if page is None and base:
         address = f"{base.rstrip('/')}/{lesson.state(query)}"
-        return f'<a href="{escape(address)}">{label}</a>, in the explorer'
+        return f'<a href="{escape(address)}">{label}</a>{texts.IN_EXPLORER}'
     if page is None:
         command = f'dpcore explore "{lesson.state(query)}"'
-        return f"{label}, in the explorer: <code>{escape(command, quote=False)}</code>"
+        return f"{label}{texts.IN_EXPLORER}: <code>{escape(command, quote=False)}</code>"
     name, _, state = page
     return f'<a href="{name}.html{f"#{escape(state)}" if state else ""}">{label}</a>'

@@ -17,6 +17,7 @@ from app.frame import app_text, brand_html
 from app.live import joined, slider_class, style
 from app.settings import settings
 from app.spoilers import WORDS, panel_word
+from app.texts import static as texts
 from dpcore.figures.scene import Scene
 
 FORBIDDEN = (
@@ -77,12 +78,6 @@ def page_html(page: Page) -> str:
     """The file of a page with sliders."""
     shown = {dial.key: dial.scene for dial in page.dials if dial.scene is not None}
     first = next(iter(shown.values()))
-    alone = (
-        "On this page only one slider can be moved at a time; the others return to where they "
-        "started, because the pictures are stored. In the explorer they move together."
-        if len(shown) > 1
-        else ""
-    )
     parts = [
         brand_html(page.about),
         f'<div class="dp-head"><h1 class="dp-title">{escape(page.heading)}</h1>'
@@ -95,9 +90,9 @@ def page_html(page: Page) -> str:
         "<div data-figure></div>",
         _hideable("promise", _line(first, page.promise, "dp-guarantee")),
         *(f"<h2>{escape(figure.heading)}</h2><div data-figure></div>" for figure in page.below),
-        f'<p class="dp-quiet">{alone}</p>' if alone else "",
-        f'<div class="dp-foot">{page.foot} <a data-link href="#" target="_blank">Link to this '
-        "view</a></div>",
+        f'<p class="dp-quiet">{texts.ONE_SLIDER}</p>' if len(shown) > 1 else "",
+        f'<div class="dp-foot">{page.foot} <a data-link href="#" target="_blank">{texts.LINK}</a>'
+        "</div>",
     ]
     scenes = (first, *(scene for figure in page.below for scene in figure.scenes.values()))
     panels = [panel for scene in scenes for panel in scene.panels]
@@ -132,7 +127,7 @@ def _scripts(stored: Mapping[str, object]) -> str:
     scenes = json.dumps(stored, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     code = joined("site")  # which ends no script either
     return (
-        "<noscript><p>The pictures on this page need JavaScript.</p></noscript>\n"
+        f"<noscript><p>{texts.NO_SCRIPT}</p></noscript>\n"
         f'<script type="application/json" id="scenes">{scenes}</script>\n'
         f'<script>"use strict"; (() => {{\n{code}\n}})();</script>\n'
     )

@@ -33,6 +33,7 @@ from app.papers import at_full_size, played
 from app.scenario import GENERATED, GeneratedTable, Scenario, from_query, offered, opening
 from app.tables import data_of
 from app.texts import learn as learn_texts
+from app.texts import static as texts
 from dpcore.accounting import compose
 from dpcore.cli import main, parse
 from dpcore.cli.explore import PAGES as NAMED
@@ -324,8 +325,8 @@ def test_the_sheet_asks_everything_and_answers_only_the_teacher() -> None:
             assert lesson.state(lesson.look) in plain.text
             assert lesson.state(lesson.query) not in plain.codes
             assert lesson.state(lesson.query) in solved.codes
-    assert "For the teacher" in solved.text
-    assert "For the teacher" not in plain.text
+    assert texts.TEACHER_TITLE in solved.text
+    assert texts.TEACHER_TITLE not in plain.text
     for page, words in spoilers.WORDS.items():
         assert page.capitalize() in solved.text
         assert set(words) <= set(solved.codes)
@@ -340,14 +341,14 @@ def test_a_sheet_for_an_explorer_has_absolute_links_and_their_codes() -> None:
     codes = len(links) if find_spec("segno") else 0
     assert text.count("<svg") == codes
     for odd in ("nowhere", "javascript:alert(1)", 'http://a/"><b>', "http://a b", "ftp://a/b"):
-        with pytest.raises(InputError, match="not the address"):
+        with pytest.raises(InputError, match=texts.BASE_ERROR[0]):
             exercise_sheet.sheet(solved=False, base=odd)
 
 
 def test_without_the_package_of_codes_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "segno", None)
     monkeypatch.setattr(exercise_sheet, "find_spec", lambda name: None)
-    assert "pip install segno" in exercise_sheet.without_codes()
+    assert exercise_sheet.without_codes() == texts.WITHOUT_CODES
     assert "<svg" not in exercise_sheet.sheet(solved=True, base="http://127.0.0.1:8501")
 
 

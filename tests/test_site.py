@@ -15,9 +15,9 @@ from app.learning import LESSONS
 from app.scenario import Scenario, offered, opening
 from app.site import COMPOSE, Entry, compose_page, index_html, names
 from app.static_page import Dial, Figure, Page, page_html
+from app.texts import static as texts
 from dpcore.figures.scene import Axis, Cursor, Curve, Panel, Scene
 
-ALONE = "only one slider can be moved at a time"
 HOSTILE = "</script><script>alert(1)</script>"
 
 
@@ -106,7 +106,7 @@ def test_a_dial_that_cannot_slide_says_why_and_texts_stand_there_before_any_scri
     assert "No delta here." in text
     assert '<p class="dp-says" data-live="sentence">At 1.00 <b>one</b>.</p>' in text
     two = page_html(page(dials=(dial("epsilon", scene()), dial("delta", scene()))))
-    assert [ALONE in one for one in (text, two)] == [False, True]
+    assert [texts.ONE_SLIDER in one for one in (text, two)] == [False, True]
 
 
 def test_compose_has_its_film_below_and_a_link_hides_it_with_the_picture() -> None:

@@ -14,6 +14,7 @@ from app.exercise_sheet import sheet
 from app.learning import hundred_together
 from app.site_lessons import path_html
 from app.texts import learn as learn_texts
+from app.texts import static as texts
 from dpcore.privacy.guarantee import show_bound
 
 COMPOSE = "3 · What does composition buy?"
@@ -122,5 +123,5 @@ def test_a_sheet_prints_on_few_pages(
     printed = page.pdf(format="A4", prefer_css_page_size=True)
     assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= most
     page.emulate_media(media="print")
-    assert not page.get_by_text("Print this page").is_visible()
+    assert not page.get_by_text(texts.PRINT).is_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

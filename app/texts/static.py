@@ -1,0 +1,137 @@
+"""What pages that need no server say: their index, what all have, and the exercise sheet.
+
+Texts with tags are HTML; what is put into them is escaped before.
+"""
+
+from __future__ import annotations
+
+# ---------------------------------------------------------------- the index
+
+BUNDLED = "Bundled data: everything here may be shown"
+INDEX_LEAD = (
+    "Every page is one file: open it, mail it, or put it into your slides with an iframe. What you "
+    "set stands behind the # of its address; <code>theme=dark</code> or <code>theme=light</code> "
+    "there outranks the system."
+)
+COMPOSE_ABOUT = "What many releases about the same people cost together, by five accountants."
+PATH_TITLE = "The path"
+PATH_ABOUT = "Nine ideas, from a count and a coin to a broken guarantee: drag, draw, see."
+SHEET = ("Exercise sheet", "The questions, to print.")
+SOLVED_SHEET = ("Exercise sheet with answers", "For the teacher.")
+RELEASED = "Released: anyone may see this"
+
+
+def lessons_about(questions: int) -> str:
+    """What the page of lessons holds."""
+    return f"{questions} questions with hints: look, guess, then see."
+
+
+# ---------------------------------------------------------------- a page with sliders
+
+COMPOSE_TITLE = "Composition: how costs add up"
+FILM_TITLE = "How the methods work"
+ONE_SLIDER = (
+    "On this page only one slider can be moved at a time; the others return to where they "
+    "started, because the pictures are stored. In the explorer they move together."
+)
+NO_SCRIPT = "The pictures on this page need JavaScript."
+LINK = "Link to this view"
+
+
+def foot(version: str, command: str) -> str:
+    """Where a page comes from, and how it goes on from here."""
+    return (
+        f"Computed by dpcore {version} and stored in this file, which loads nothing "
+        f"from elsewhere. To choose more, in the explorer: <code>{command}</code>."
+    )
+
+
+# ---------------------------------------------------------------- the lessons
+
+ANSWER = "I have guessed: the answer"
+IN_EXPLORER = ", in the explorer"
+
+
+def path_before(address: str) -> str:
+    """The way to the path."""
+    return f'<a href="{address}">The path</a> comes before.'
+
+
+# ---------------------------------------------------------------- a release
+
+
+def release_title(title: str) -> str:
+    """What the page of a release is called."""
+    return f"{title}: a private release"
+
+
+def checked(created: str, digest: str) -> str:
+    """What was checked when the page of a release was made; digest: of its dossier."""
+    return (
+        f"{created} · When this page was made, the proof was replayed and the "
+        "files were checked against their hashes. The page is a copy: the release's folder can be "
+        "checked by anybody, with <code>dpcore verify FOLDER</code>. Its dossier.json has the "
+        f"SHA-256 <code>{digest}</code>."
+    )
+
+
+# ---------------------------------------------------------------- what cannot be written
+
+LEAVE_OUT = "leave it out with --only"
+BASE_ERROR = ("it is not the address of a page", "give one: http://HOST:PORT/PATH")
+WITHOUT_CODES = " (without QR codes, which need: pip install segno)"
+
+
+def no_page(name: str) -> str:
+    """A page that there is not."""
+    return f"there is no page {name!r}"
+
+
+def too_large(size: int) -> str:
+    """A page that is too large for a mail."""
+    return f"the page has {size:,} bytes"
+
+
+# ---------------------------------------------------------------- the exercise sheet
+
+PRINT = "Print this page: Ctrl+P."
+SHEET_LEAD = "Look, guess, then see."
+LINKS = (
+    'Links are for <code>dpcore explore "…"</code> on any machine, or to put behind the '
+    "explorer's address."
+)
+WHY = "Afterwards, in one sentence, why:"
+TEACHER_TITLE = "For the teacher"
+HIDE_TITLE = "What <code>hide=</code> knows"
+NOTES = (
+    "Have everyone write down a guess before anyone drags. Wrong guesses teach most. With a "
+    "**Class code** on Learn, a dot plot shows everyone's guesses without names.",
+    "Each link hides its answer. **Show it** on the page reveals it to everyone, and the back "
+    "button hides it again.",
+    "Your own links: **Share and export**, **Hide from the class**; or add `hide=` with words "
+    "from the table below, separated by commas. A page ignores words that it does not recognise.",
+    "To ask for ε itself: `?epsilon=0.3&hide=epsilon,says,curve,promise` shows two pictures and no "
+    "number. Hidden does not mean protected: the address still contains the answer, so show the "
+    "page in full screen.",
+    "**New noise** is the most useful button: what moves is noise, what stays is signal.",
+    "Before you ask what the guarantee covers, take one person out (**Remove one person** on "
+    "Explore): the private picture hardly moves.",
+    "After question 3, ask why ten times as many releases cost only three to four times as much.",
+    "Guesses are kept in the address of Learn: students who copy it keep their guesses.",
+    "Every number here was computed by the explorer's own code when this sheet was made.",
+)
+
+
+def sheet_title(*, solved: bool) -> str:
+    """What the sheet is called."""
+    return "What does privacy cost?" + (" With answers" if solved else "")
+
+
+def links_open(base: str) -> str:
+    """Where links lead."""
+    return f"Links open the explorer at {base}."
+
+
+def my_guess(low: str, high: str) -> str:
+    """Before the line for a guess."""
+    return f"My guess ({low} to {high}):"
