@@ -98,8 +98,8 @@ def _infeasible(composition: Composition) -> list[str]:
     if spent < composition.delta:
         return []
     gaussian = [line for line in composition.lines if line.mechanism == "g" and line.delta_each]
-    count, each = sum(line.count for line in gaussian), gaussian[0].delta_each
-    return [texts.impossible_as_printed(composition.k, count, each, spent, composition.delta)]
+    count, delta_each = sum(line.count for line in gaussian), gaussian[0].delta_each
+    return [texts.impossible_as_printed(composition.k, count, delta_each, spent, composition.delta)]
 
 
 def _printed(composition: Composition, prices: Prices) -> list[str]:
