@@ -85,5 +85,5 @@ EXHIBITS = "Printed bounds that do not cover a case"
 
 
 def choose(exhibits: int) -> str:
-    """So many there are."""
+    """In place of a choice."""
     return f"Choose one of {exhibits}"

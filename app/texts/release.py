@@ -221,7 +221,7 @@ ANYONE_CAN_CHECK = (
 
 
 def does_not_fit(epsilon: float, delta: float) -> str:
-    """A release above what is left: that much."""
+    """A release of more than is left. epsilon, delta: what is left."""
     return (
         f"This release does not fit into the ledger: ask for at most ε = {show_most(epsilon)} at "
         f"δ = {show_delta(delta, down=True)}. Nothing is spent."

@@ -417,8 +417,7 @@ def released(walk: Walk, place: Path, ledger: str = "") -> Path:
 
 # ---------------------------------------------------------------- tables that nobody prepared
 
-FORM = ("Column", "Use as", "Preset", "Lower limit", "Upper limit", "Public values",
-        "Symbols next to numbers", "Dates as", "Unit", "If missing, use")  # fmt: skip
+FORM = tuple(upload_texts.LABELS.values())
 BLOOD, DAYS = ("60", "220"), ("2024-01-01", "2024-12-31")
 Answers = dict[tuple[int, str], str]  # what is typed into the form, by line and column
 
