@@ -12,6 +12,7 @@ from app.live import live
 from app.result_store import Data
 from app.scenario import Scenario
 from app.tables import badge, store_of
+from app.texts import explore as texts
 from dpcore.errors import DPCoreError
 from dpcore.figures.scene import Scene
 from dpcore.models.labelled_mixture.class_pictures import Classes, classes_scene
@@ -28,7 +29,6 @@ from dpcore.models.labelled_mixture.worth import (
 )
 from dpcore.privacy.guarantee import show_delta
 
-HEADING = "Class by class"
 OVER_EPSILON = ("divergence", "naming")  # panels whose curves hold every budget
 COVERS = {"exact", "private", "curve"}  # a link that hides one of them hides what tells it too
 
@@ -49,7 +49,7 @@ def panel(scenario: Scenario, data: Data) -> None:
     there = study.grid.utility.shape[1], study.grid.refusals
     key = ("classes", data.key, setting, there, worth is None, typed)
     scene: Scene = store.scenes.get(key, lambda: scene_of(scenario, data, study, worth, step))
-    st.html(f'<h2 class="dp-below">{HEADING}{badge(data)}</h2>')
+    st.html(f'<h2 class="dp-below">{texts.CLASSES}{badge(data)}</h2>')
     live({"epsilon_step": scene.at(step)}, key="classes")
     solvers(data)
     if whole.complete and worth is None:  # at the end, where its coming and going moves nothing
@@ -58,10 +58,10 @@ def panel(scenario: Scenario, data: Data) -> None:
 
 def solvers(data: Data) -> None:
     """Both solvers of noise shaped by the rows, class by class, once somebody asks."""
-    if not st.toggle("Compare the solvers for noise shaped by the rows", key="solvers"):
+    if not st.toggle(texts.SOLVERS, key="solvers"):
         return
     try:
-        with st.spinner("Solving each class's problem twice…"):
+        with st.spinner(texts.SOLVING):
             comparisons = store_of(data).answers.get(
                 ("solvers", data.key), lambda: solvers_compared(data.table)
             )
@@ -84,11 +84,7 @@ def solvers(data: Data) -> None:
         for comparison in comparisons
     ]
     st.dataframe(lines, hide_index=True)
-    st.caption(
-        "The smallest trace of a noise covariance that hides the effect of one label on a class's "
-        "mean. Gap: the certified relative distance from the minimum. `--solver cvxpy` uses the "
-        "second solver."
-    )
+    st.caption(texts.SOLVERS_NOTE)
 
 
 def _watch(scenario: Scenario, data: Data) -> None:

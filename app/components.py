@@ -10,41 +10,21 @@ import numpy as np
 import streamlit as st
 
 from app.frame import brand_html
+from app.texts import frame as texts
 from dpcore.accounting.base import noise_of
 from dpcore.accounting.gaussian import all_gaussian
 from dpcore.errors import DPCoreError
 from dpcore.figures.scene import Scene
 from dpcore.privacy import Event, Guarantee, Laplace, Ledger
-from dpcore.privacy.guarantee import show, show_bound, show_delta
-
-PROVENANCE = {
-    "simulated": "Simulated data: everything here may be shown",
-    "public": "Published data: everything here may be shown",
-    "upload": "Your table: for the custodian only",
-    "none": "No data on this page, only arithmetic",
-    "unread": "No table in use yet",
-    "stand-in": "Stand-in data drawn from what you entered: no value of your file is shown",
-}
-
-MISREAD = (
-    "{names}: the address has a value that this page does not recognise or that does not go with "
-    "the others, so the page opens with a different one; choose another below."
-)
-WHOLE = "In {worth}. The whole bar: the exact fit's gain over the public limits alone."
-LOSSES = {
-    "rows": "fewer rows",
-    "steps": "stopping early",
-    "clipping": "clipping",
-    "noise": "noise",
-}
+from dpcore.privacy.guarantee import show, show_delta
 
 
 def brand(provenance: str) -> None:
     """The product's name and what the data on this page is; what of the address is not known."""
-    st.html(brand_html(PROVENANCE[provenance]))
+    st.html(brand_html(texts.PROVENANCE[provenance]))
     names = ", ".join(st.session_state.get("misread", ()))
     if names:
-        st.warning(MISREAD.format(names=names), icon=":material/link_off:")
+        st.warning(texts.misread(names), icon=":material/link_off:")
 
 
 def ends(low: str, high: str) -> None:
@@ -79,7 +59,7 @@ def loss_bar(scene: Scene, worth: str, *, rows: bool) -> None:
     worth: in what the loss is measured. rows: whether fewer rows can be fitted than the exact fit
     has, which is one part more.
     """
-    losses = {name: title for name, title in LOSSES.items() if rows or name != "rows"}
+    losses = {name: title for name, title in texts.LOSSES.items() if rows or name != "rows"}
 
     def now(name: str) -> str:
         return scene.live_text[name][scene.step]
@@ -95,8 +75,8 @@ def loss_bar(scene: Scene, worth: str, *, rows: bool) -> None:
         for name, title in losses.items()
     )
     st.html(
-        f'<div class="dp-loss" title="{WHOLE.format(worth=escape(worth))}">'
-        f"<p>Loss against the exact fit: {parts}"
+        f'<div class="dp-loss" title="{texts.whole_bar(escape(worth))}">'
+        f"<p>{texts.LOSS} {parts}"
         f'<span data-live="lost note">{now("lost note")}</span></p><div>{bar}</div></div>'
     )
 
@@ -115,7 +95,7 @@ def marked(text: str) -> str:
 def guarantee_line(guarantee: Guarantee | None, refusal: str | None = None) -> str:
     """A guarantee in one line, with its claim first where a paper makes one; ``**`` marks bold."""
     if guarantee is None:
-        return f"No fit, nothing spent: {refusal or 'this budget cannot be met.'}"
+        return texts.no_fit(refusal)
     sentence = guarantee.sentence(show_delta)
     claim = guarantee.claim
     sentence += "".join(f" Note: {note}." for note in guarantee.notes)
@@ -123,28 +103,20 @@ def guarantee_line(guarantee: Guarantee | None, refusal: str | None = None) -> s
         head, comma, rest = sentence.partition(", replacing")
         head, comma, rest = (head, comma, rest) if comma else sentence.partition(", adding")
         return f"**{head}**{comma}{rest}" if comma else sentence
-    says = f"The paper says epsilon = {show(claim.epsilon)}"
-    how = "with its gaps closed" if guarantee.epsilon is not None else "as printed"
-    return f"{says}; run here {how}: {sentence[0].lower()}{sentence[1:]}"
+    return texts.claimed(claim.epsilon, sentence, closed=guarantee.epsilon is not None)
 
 
 def guarantee_details(guarantee: Guarantee) -> None:
     """Claim, proof, assumptions and notes: what stands behind the line."""
     if guarantee.claim is not None:
-        st.markdown(
-            f"**The paper says** ε = {show(guarantee.claim.epsilon)} ({guarantee.claim.source})."
-        )
+        st.markdown(texts.claim(guarantee.claim.epsilon, guarantee.claim.source))
         for reason in guarantee.claim.reasons:
             st.markdown(f"- {reason}")
     if guarantee.proof is not None:
         proof = guarantee.proof
-        st.markdown(
-            f"**We can prove** ε ≤ {show_bound(proof.epsilon)} at δ = "
-            f"{show_delta(proof.delta)} "
-            f"({proof.kind}; {proof.source})."
-        )
+        st.markdown(texts.proof(proof.epsilon, proof.delta, proof.kind, proof.source))
     else:
-        st.markdown("**Nothing is proved** for this fit.")
+        st.markdown(texts.NOTHING_PROVED)
     st.markdown("**Assuming** that " + "; ".join(guarantee.assumptions) + ".")
     for note in guarantee.notes:
         st.markdown(f"**Note:** {note}.")
@@ -166,7 +138,7 @@ def spending(ledger: Ledger) -> str:
     amounts = np.array([float(noise_of(event)) for _, event in lines])
     counts = np.array([len(whats) for whats, _ in lines])
     gaussian = all_gaussian([event for _, event in lines]) and bool(np.all(amounts > 0.0))
-    table = ["| release | noise | share of the budget |", "| --- | ---: | ---: |"]
+    table = [f"| {' | '.join(texts.SPENDING)} |", "| --- | ---: | ---: |"]
     for i, (whats, event) in enumerate(lines):
         releases = whats[0] if len(whats) == 1 else f"{whats[0]} … {whats[-1]} ({len(whats)} alike)"
         law = "Laplace " if isinstance(event.mechanism, Laplace) else ""

@@ -16,6 +16,7 @@ import numpy as np
 from app.precomputed import kept_fit, kept_references, kept_study
 from app.result_store import Data, ResultStore, in_background
 from app.scenario import Scenario
+from app.texts import explore as texts
 from dpcore.errors import InputError
 from dpcore.evaluation.exposure import Exposure, success_rate
 from dpcore.evaluation.study import (
@@ -34,7 +35,6 @@ from dpcore.fitting.result import Fit
 if TYPE_CHECKING:
     from dpcore.models.labelled_mixture.worth import Worth
 
-REHEARSAL = "rehearsal, nothing is released"
 DRAWS = 13  # one bold, twelve ghosts
 FEW_DRAWS = 5  # of a slow model
 SHOWN_ROWS = 500  # points drawn
@@ -43,8 +43,6 @@ GAMES = 2000  # of the attacker, at most
 LEAST_GAMES = 200
 IN_HAND = 3e6  # row visits of a fit that is made while a hand waits for it
 NO_ROWS = 2e4  # row visits that a fit without rows would be worth
-COMING = "This fit is still being computed."
-COMPARING = "comparing…"
 
 
 @dataclass(frozen=True)
@@ -177,7 +175,7 @@ def _with_bold(part: BudgetGrid, scenario: Scenario, data: Data, store: ResultSt
     budgets = scenario.budgets(data.rows)
     return store.grids.change(
         (_grid_key(scenario, data), 1),
-        lambda grid: part.among(budgets, COMING) if grid is None else grid.filled(part),
+        lambda grid: part.among(budgets, texts.COMING) if grid is None else grid.filled(part),
     )
 
 
@@ -199,7 +197,7 @@ def visits_of(scenario: Scenario, data: Data) -> float:
 
 def coming(grid: BudgetGrid) -> tuple[float, ...]:
     """The stops of a grid that are still being worked out."""
-    return tuple(s for s, why in zip(grid.stops, grid.refusals, strict=True) if why == COMING)
+    return tuple(s for s, why in zip(grid.stops, grid.refusals, strict=True) if why == texts.COMING)
 
 
 def coarse_to_fine(stops: Sequence[float]) -> list[tuple[float, ...]]:
@@ -243,9 +241,7 @@ def references_of(setting: Setting, data: Data, store: ResultStore) -> Reference
     if (earlier := store.references.peek(key)) is not None:
         return earlier
     if data.rows is not None and data.rows < setting.components:
-        raise InputError(
-            "model", "it has more parts than the table has rows", "choose one with fewer parts"
-        )
+        raise InputError("model", *texts.MORE_PARTS_THAN_ROWS)
     judge, options = yardstick(setting.model), setting.options()
     all_rows = data.every or data  # the exact fit sees all rows
     best = store.tables.get(
@@ -371,7 +367,7 @@ def one_fit(scenario: Scenario, data: Data) -> Fit:
     return fitted(data.table, setting, (request,), (0,)).fit()
 
 
-def fit_json(fit: Fit, note: str = REHEARSAL) -> str:
+def fit_json(fit: Fit, note: str = texts.REHEARSAL) -> str:
     """A fit as the JSON that the command line prints, with what it is a fit of."""
     record = {
         "model": fit.model,

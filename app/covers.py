@@ -7,17 +7,18 @@ from collections.abc import Callable
 import streamlit as st
 
 from app.components import to_page
-from app.spoilers import WORDS, hideable
+from app.spoilers import hideable
+from app.texts import frame as texts
 
 
 def choose(page: str, hide: str) -> str:
     """What a link shall hide: chosen from a list, at first what the page hides already."""
     chosen = st.pills(
-        "Hide from the class",
-        list(WORDS[page]),
+        texts.HIDE,
+        list(texts.HIDEABLE[page]),
         selection_mode="multi",
         default=[word for word in hide.split(",") if word],
-        format_func=WORDS[page].__getitem__,
+        format_func=texts.HIDEABLE[page].__getitem__,
     )
     return hideable(page, ",".join(chosen))
 
@@ -31,11 +32,11 @@ def cover(page: str, hide: str, show: Callable[[], None], data: str | None = Non
     from app.learning import question  # with imports that an open page can do without
 
     number = question(page, hide, data)
-    names = [WORDS[page][word] for word in hide.split(",")]
+    names = [texts.HIDEABLE[page][word] for word in hide.split(",")]
     hidden = ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
     text, learn, button = st.columns([5.7, 1.65, 1.0], vertical_alignment="center")
-    text.markdown(f"**Hidden by this link:** {hidden}. Make a guess first.")
+    text.markdown(texts.hidden(hidden))
     if number is not None:
         with learn:
-            to_page("learn", {}, f"Guess: question {number} on Learn", ":material/edit:")
-    button.button("Show it", key="uncover", on_click=show, type="primary", width="stretch")
+            to_page("learn", {}, texts.guess(number), ":material/edit:")
+    button.button(texts.UNCOVER, key="uncover", on_click=show, type="primary", width="stretch")

@@ -12,9 +12,9 @@ from importlib.util import find_spec
 
 from app.learning import LESSONS
 from app.lesson import Lesson
-from app.spoilers import WORDS
 from app.texts import learn as learn_texts
 from app.texts import static as texts
+from app.texts.frame import HIDEABLE
 from dpcore.errors import InputError
 from dpcore.figures.model_plot import brief
 
@@ -118,7 +118,7 @@ def _notes() -> str:
         f"<li><b>{page.capitalize()}</b>: "
         + "; ".join(f"<code>{word}</code> {escape(name)}" for word, name in words.items())
         + "</li>"
-        for page, words in WORDS.items()
+        for page, words in HIDEABLE.items()
     )
     return (
         f'<div class="notes"><h2>{texts.TEACHER_TITLE}</h2><ul>{notes}</ul>'

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from app import compute, intervals, parts
-from app.components import LOSSES, guarantee_line
+from app.components import guarantee_line
 from app.compute import Study
 from app.parts import ByParts
 from app.result_store import Data
 from app.scenario import PARTS, Scenario, opening
 from app.sweeps import DELTAS, NOISE, Sliding
 from app.tables import badge, provenance, store_of
+from app.texts import explore as texts
+from app.texts.frame import LOSSES, OWN_TABLE, STAND_IN
 from dpcore.accounting import guess_rate
 from dpcore.arrays import Array
 from dpcore.datasets.cities import CITIES
@@ -39,8 +41,8 @@ Choices = Mapping[str, tuple[Choice, tuple[Any, ...]]]
 SEES = {
     "simulated": "sees everyone",
     "public": "sees everyone",
-    "upload": "not private · for the custodian only",
-    "stand-in": "of stand-in data",
+    "upload": OWN_TABLE,
+    "stand-in": STAND_IN,
 }
 
 
@@ -95,7 +97,7 @@ def parts_picture(
         usual = opening(scenario.data, scenario.model).components
         around = min(studies, key=lambda stop: abs(stop - usual))  # it soon stays the same
         held = (studies[around].references.converged, window(scenario, data)[1])
-        late = {stop: str(all_fits.get(stop, compute.COMING)) for stop in stops}
+        late = {stop: str(all_fits.get(stop, texts.COMING)) for stop in stops}
         stills = {
             stop: scene_of(
                 replace(scenario, components=stop),
@@ -143,12 +145,12 @@ def scene_of(
         whole = compute.references_of(setting, data.every, store_of(data))
     words = Words(
         verdicts=tuple(
-            compute.COMPARING if study.curves is None or why == compute.COMING else verdict
+            texts.COMPARING if study.curves is None or why == texts.COMING else verdict
             for verdict, why in zip(judged, grid.refusals, strict=True)
         ),
         live_text={
             "sentence": tuple(
-                g if g == compute.COMING else f"{a} {g}{c}"
+                g if g == texts.COMING else f"{a} {g}{c}"
                 for a, g, c in zip(attacks, groups, classes, strict=True)
             ),
             "guarantee": tuple(
@@ -218,7 +220,7 @@ def with_nearest(scene: Scene, grid: BudgetGrid, moving: Collection[str] = ("pri
     )
 
     def held(panel: Panel) -> Panel:
-        texts = [
+        words = [
             (
                 greyed(scene.symbol, scene.step_labels[at]),
                 f"{text_at(panel.alt, i)} Shown instead, greyed: {text_at(panel.alt, at)}",
@@ -227,7 +229,7 @@ def with_nearest(scene: Scene, grid: BudgetGrid, moving: Collection[str] = ("pri
             else (text_at(panel.subtitle, i), text_at(panel.alt, i))
             for i, at in enumerate(nearest)
         ]
-        subtitles, alts = zip(*texts, strict=True)
+        subtitles, alts = zip(*words, strict=True)
         return replace(panel, subtitle=subtitles, alt=alts, nearest=nearest)
 
     panels = (held(panel) if panel.id in moving else panel for panel in scene.panels)
@@ -423,25 +425,25 @@ def lost(study: Study, whole: References | None = None) -> dict[str, tuple[str, 
     drawn = np.maximum(np.nan_to_num(parts), 0.0)
     beyond = drawn.sum(axis=0) > np.maximum(gain, 0.0)
     length = np.maximum(np.where(beyond, drawn.sum(axis=0), gain), np.finfo(float).tiny)
-    texts = {}
+    live_text = {}
     for name, part, share in zip(LOSSES, parts, drawn / length, strict=True):
-        texts[f"lost {name}"] = tuple(_signed(float(number), places) for number in part)
-        texts[f"wide {name}"] = tuple(f"{number:.2%}" for number in share)
+        live_text[f"lost {name}"] = tuple(_signed(float(number), places) for number in part)
+        live_text[f"wide {name}"] = tuple(f"{number:.2%}" for number in share)
     negative = np.any(np.nan_to_num(parts) < 0.0, axis=0)
     once = read_once(study.grid) and not np.any(np.nan_to_num(parts[1]))
     if once:
-        texts["lost steps"] = ("–",) * len(middle)
-    texts["lost note"] = tuple(
+        live_text["lost steps"] = ("–",) * len(middle)
+    live_text["lost note"] = tuple(
         (
             f", {'more than the' if more else 'of'} {_signed(float(total), places)}"
             if total > 0.0
             else ", of none"
         )
-        + f" over the limits{'; below zero: no loss there' if less else ''}"
-        + ("; the rows are read once, so no step is left out" if once else "")
+        + f" over the limits{texts.BELOW_ZERO if less else ''}"
+        + (texts.READ_ONCE if once else "")
         for total, more, less in zip(gain, beyond, negative, strict=True)
     )
-    return texts
+    return live_text
 
 
 def read_once(grid: BudgetGrid) -> bool:

@@ -22,20 +22,22 @@ from app.exports import (
 from app.result_store import Data
 from app.scenario import Scenario
 from app.tables import provenance, store_of
+from app.texts import explore as texts
+from app.texts import frame
 from dpcore.figures.scene import Scene
 from dpcore.releases.sheet import as_csv
 from dpcore.schema import Schema, with_dates
 
 FILES = {
-    "stand-in": ("stand-in-", "a fit of stand-in rows drawn from the limits, not of the table"),
-    "upload": ("rehearsal-", compute.REHEARSAL),
+    "stand-in": ("stand-in-", texts.STAND_IN_FIT),
+    "upload": ("rehearsal-", texts.REHEARSAL),
 }
 
 
 def take_fit(scenario: Scenario, data: Data, study: Study | None, scene: Scene | None) -> None:
     """Explore's: the view, the private fit, and what fits it again elsewhere."""
-    with st.popover("Share and export"):
-        _links("explore", scenario, "all settings, no data")
+    with st.popover(frame.SHARE):
+        _links("explore", scenario)
         if study is None or scene is None:
             return
         _files(scenario, data, study)
@@ -51,8 +53,8 @@ def take_fit(scenario: Scenario, data: Data, study: Study | None, scene: Scene |
 
 def take_prices(composition: Composition, scene: Scene | None) -> None:
     """Compose's: the view, and what counts the same prices elsewhere."""
-    with st.popover("Share and export", width="stretch"):
-        _links("compose", composition, "every choice")
+    with st.popover(frame.SHARE, width="stretch"):
+        _links("compose", composition)
         if scene is None:
             return
         st.markdown("**Reproduce**")
@@ -63,17 +65,17 @@ def take_prices(composition: Composition, scene: Scene | None) -> None:
         st.download_button(
             "Python script", account_script(composition), "prices.py", "text/x-python"
         )
-        st.caption("Picture, CSV and a table of numbers: buttons on each card.")
+        st.caption(frame.EACH_CARD)
 
 
-def _links(page: str, choices: Scenario | Composition, held: str) -> None:
+def _links(page: str, choices: Scenario | Composition) -> None:
     """A link to the view, and the command that opens it on another machine; Explore opens first."""
-    st.markdown(f"**Link to this view** ({held})")
+    st.markdown(f"**Link to this view** ({frame.VIEW_LINK[page]})")
     link = replace(choices, hide=covers.choose(page, choices.hide)).as_link()
     here = (st.context.url or "").partition("?")[0]
     st.code(f"{here}?{link}".rstrip("?"), language=None, wrap_lines=True)
     state = link if page == "explore" else f"{page}?{link}".rstrip("?")
-    st.caption("With `&present=1` it opens in present mode. The same on another machine:")
+    st.caption(frame.PRESENT)
     st.code(f'dpcore explore "{state}"', language=None, wrap_lines=True)
 
 
@@ -87,12 +89,12 @@ def _files(scenario: Scenario, data: Data, study: Study) -> None:
     guarantee, ledger = shown.grid.guarantees[step], shown.grid.ledgers[step]
     if guarantee is None or ledger is None:  # the budget is out of reach, which the page says
         return
-    kind, note = FILES.get(provenance(data), ("", compute.REHEARSAL))
-    st.markdown("**Assumptions behind the guarantee**")
+    kind, note = FILES.get(provenance(data), ("", texts.REHEARSAL))
+    st.markdown(frame.ASSUMPTIONS)
     guarantee_details(guarantee)
     st.markdown(spending(ledger))
     st.download_button(
-        "Fit, guarantee and ledger (JSON)",
+        texts.FIT_FILE,
         lambda: compute.fit_json(compute.one_fit(scenario, data), note),
         f"{kind}fit.json",
         "application/json",
@@ -124,13 +126,7 @@ def _synthetic_rows(scenario: Scenario, data: Data) -> bytes:
 
 def _own_file(scenario: Scenario, data: Data) -> None:
     """What fits an upload's own file, outside the page."""
-    st.caption(
-        "A rehearsal on your table cannot be repeated elsewhere, because its noise depends on a "
-        "secret of this process. To fit the file with fresh noise, save its limits:"
-        if not data.documents
-        else "A rehearsal on your texts cannot be repeated elsewhere, because its noise depends on "
-        "a secret of this process. To fit the file with fresh noise, save its words:"
-    )
+    st.caption(texts.not_repeatable(documents=data.documents))
     if data.documents:
         st.download_button("Words", "\n".join(data.schema.words), "words.txt", "text/plain")
     else:

@@ -15,6 +15,7 @@ from app.composing import Composition
 from app.links import number
 from app.scenario import GENERATED, UPLOAD, GeneratedTable, Scenario
 from app.tables import COIN, HELD_OUT, data_of
+from app.texts import explore as texts
 from dpcore.cli.models import written
 from dpcore.datasets.documents import is_documents
 from dpcore.datasets.published import address
@@ -30,9 +31,9 @@ def command(scenario: Scenario) -> str:
     """
     source = _source(scenario)
     if scenario.without:
-        return "# One person is removed here: only the script and the notebook do that, no command."
+        return texts.NO_COMMAND_WITHOUT
     if _fewer_rows(scenario):
-        return "# Fewer rows are fitted here: only the script and the notebook do that, no command."
+        return texts.NO_COMMAND_OF_SOME
     recipe = scenario.recipe
     own = scenario.setting().options()
     if scenario.declared.clips_rows:
@@ -139,11 +140,7 @@ def _fewer_rows(scenario: Scenario) -> str:
 def _source(scenario: Scenario) -> str:
     """The data as :func:`dpcore.load` and the command line name it."""
     if scenario.data == UPLOAD:
-        raise InputError(
-            "data",
-            "the noise on your own table depends on a secret of this process",
-            "fit the file again with dpcore fit, which draws fresh noise",
-        )
+        raise InputError("data", *texts.SECRET_NOISE)
     if scenario.data == GENERATED:
         return f"generated:{GeneratedTable.parse(scenario.made)}"
     return address(scenario.data)

@@ -51,11 +51,12 @@ def stored_picture() -> dict[str, str]:
 def picture_of_the_page() -> dict[str, str]:
     """The same, from the opening's study."""
     from app import compute
-    from app.components import PROVENANCE, live_line_html
+    from app.components import live_line_html
     from app.explore_scene import choices, picture, with_choices
     from app.frame import brand_html
     from app.scenario import Scenario
     from app.tables import data_of, store_of
+    from app.texts.frame import PROVENANCE
     from app.views.explore import head
 
     scenario = Scenario()

@@ -13,17 +13,12 @@ import numpy as np
 from app import compute
 from app.result_store import Data, ResultStore, in_background
 from app.scenario import Scenario
+from app.texts import explore as texts
 from dpcore.arrays import Array
 from dpcore.errors import DPCoreError
 from dpcore.fitting.intervals import LEVEL, Intervals
 
 Result = Intervals | str  # or why there are none
-
-SAYS = (
-    "Bars: {level:.0%} intervals for what the same algorithm would find on the same rows "
-    "without noise. They cover the privacy noise only, not sampling error. "
-    "{sentence}"
-)
 
 
 def suits(scenario: Scenario) -> bool:
@@ -83,7 +78,7 @@ def sentence(result: Result | None) -> str:
         return ""
     if isinstance(result, str):
         return result
-    return SAYS.format(level=LEVEL, sentence=result.sentence)
+    return texts.bars(LEVEL, result.sentence)
 
 
 def _key(scenario: Scenario, data: Data) -> tuple[object, ...]:

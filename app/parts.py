@@ -14,7 +14,6 @@ from app.scenario import PARTS, Scenario
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.study import Curves, sweep
 
-RULE = "For a release, the number of {} has to come from public knowledge, not from this curve."
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50)
 FEW_DRAWS = 5
 VISITS = 4e8  # visits of a row in all draws of one number, at most

@@ -23,6 +23,7 @@ from app.scenario import SHARED, Scenario
 from app.state import change
 from app.sweeps import Sliding
 from app.tables import data_of, store_of
+from app.texts import explore as texts
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.yardstick import metric_of
 from dpcore.figures.frames import Picture, identity, map_scenes, with_step
@@ -60,7 +61,7 @@ DESCRIBED: dict[str, tuple[str, Callable[[Scenario], str]]] = {
         lambda pinned: f"{pinned.fitted_rows:,}" if pinned.fitted_rows else "all",
     ),
     "noise": ("Noise seed", lambda pinned: f"{pinned.noise}"),
-    "without": ("Rows", lambda pinned: "one removed or changed" if pinned.without else "all"),
+    "without": ("Rows", lambda pinned: texts.ROWS_CHANGED if pinned.without else "all"),
 }
 
 
@@ -105,7 +106,7 @@ def _study(
     """
     data = data_of(pinned)
     if data is None:
-        raise DPCoreError("the table is not available")
+        raise DPCoreError(texts.NOT_THERE)
     key = ("pin", data.key, replace(pinned, x=shown.x, y=shown.y, hide=shown.hide))
     drawn: Scene | None = store_of(data).answers.peek(key)
     if drawn is None and ask:
@@ -272,9 +273,8 @@ def button(scenario: Scenario) -> None:
     pinned = scenario.pinned
     more = scenario.with_pins([*pinned.values(), scenario]).pins
     st.button(
-        "Pin this view",
+        texts.PIN,
         on_click=lambda: change(pins=more),
         disabled=more == scenario.pins,
-        help=f"Keep these settings as a thin outline in the panels and as a table row while you "
-        f"try others (up to {len(PINS)}).",
+        help=texts.pin_help(len(PINS)),
     )

@@ -16,6 +16,7 @@ from app import links
 from app.choices import FIELDS, dials, read_words, value_of, write_words
 from app.links import Reader, all_of, among, between, chosen, differences, pins_among, written
 from app.spoilers import hideable
+from app.texts import explore as texts
 from dpcore.accounting import ACCOUNTANTS, accountant
 from dpcore.datasets.catalogue import BundledCorpus, BundledTable, bundled
 from dpcore.datasets.corpora import corpora
@@ -143,8 +144,8 @@ class Scenario:
         if recipe.mode == "paper":
             *most, last = [accountant(way).title for way in recipe.accountants]
             ways = f"{', '.join(most)} or {last}" if most else last
-            why = f"As published, this method uses {ways} for composition"
-            return {way: f"{why}." for way in self._ways() if way not in recipe.accountants}
+            why = texts.as_published(ways)
+            return {way: why for way in self._ways() if way not in recipe.accountants}
         setting = replace(self.setting(), accountant="", metric="", clip=1.0, delta=1e-5, seed=0)
         return _refused(setting, self._ways())
 

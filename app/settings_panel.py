@@ -14,51 +14,43 @@ from app.result_store import Data
 from app.scenario import GENERATED, PARTS, GeneratedTable, Scenario
 from app.state import bind, change, current, on_choice
 from app.sweeps import NOISE
+from app.texts import explore as texts
 from app.widgets import box, number, pick
 from dpcore.options import Dial
-
-PULL = "Make it the third slider on the page, with its own curve."
-HELP = {
-    "delta": "The probability with which the bound ε may fail; keep it well below one over the "
-    "number of rows.",
-    "clip": "Rows beyond this norm are scaled back to it. A smaller norm needs less noise but "
-    "distorts more rows.",
-    "rows_per_person": "All {}s of one unit are protected together.",
-    "fitted_rows": "Drawn by a public coin. The curve shows how many would be needed.",
-    "noise": "A seed makes the fit repeatable: a rehearsal, nothing is released.",
-}
 
 
 def more_settings(scenario: Scenario, data: Data) -> None:
     """The drawer, top to bottom: the rows, the promise, the model, its steps, whom it protects."""
     kind, thing = scenario.declared, data.schema.thing
-    with st.popover("More settings"):
+    with st.popover(texts.MORE):
         if scenario.data == GENERATED:
             _made(scenario)
         _seen(scenario, data)
-        box(scenario, "delta", "δ", 1e-5, HELP["delta"], "%e")
+        box(scenario, "delta", "δ", 1e-5, texts.SETTING_HELP["delta"], "%e")
         if kind.most > kind.least:
             with _pulled(scenario, PARTS):
                 box(scenario, PARTS, f"Number of {kind.parts}", 1, None, "%d")
         if kind.clips_rows:
-            whole = "a document" if data.documents else "the limits"
             with _pulled(scenario, "clip"):
-                label = f"Clipping, as a share of {whole}"
-                box(scenario, "clip", label, 0.05, HELP["clip"], "%.2f")
+                label = texts.clipping_share(documents=data.documents)
+                box(scenario, "clip", label, 0.05, texts.SETTING_HELP["clip"], "%.2f")
         for name, dial in scenario.offered().items():
             with _pulled(scenario, name):
                 _option(scenario, data, name, dial)
         _neighbours(scenario, thing)
-        label, about = f"{thing.capitalize()}s per {data.unit}", HELP["rows_per_person"]
+        label, about = (
+            f"{thing.capitalize()}s per {data.unit}",
+            texts.rows_per_unit_help(f"{thing}s"),
+        )
         with _pulled(scenario, "rows_per_person"):
-            box(scenario, "rows_per_person", label, 1, about.format(thing), "%d")
+            box(scenario, "rows_per_person", label, 1, about, "%d")
         if data.held_out is not None:
             with _pulled(scenario, "fitted_rows"):
-                label = f"Number n of {thing}s to fit (0: all)"
-                box(scenario, "fitted_rows", label, 1, HELP["fitted_rows"], "%d")
+                label, about = texts.rows_to_fit(f"{thing}s"), texts.SETTING_HELP["fitted_rows"]
+                box(scenario, "fitted_rows", label, 1, about, "%d")
         with _pulled(scenario, NOISE):
-            st.caption("Noise multiplier: follows from ε, δ and the composition method.")
-        box(scenario, "noise", "Noise seed", 1, HELP["noise"], "%d")
+            st.caption(texts.NOISE_FOLLOWS)
+        box(scenario, "noise", "Noise seed", 1, texts.SETTING_HELP["noise"], "%d")
 
 
 def _pick(name: str, label: str, options: Mapping[Any, str], value: Any) -> None:
@@ -72,7 +64,7 @@ def _seen(scenario: Scenario, data: Data) -> None:
     if len(squares) > 1:
         _pick(
             "pool",
-            "Average pixels, as a public step before any release",
+            texts.AVERAGED,
             {side: "none" if side == 1 else f"squares of {side} × {side}" for side in squares},
             scenario.pool,
         )
@@ -122,7 +114,7 @@ def _pulled(scenario: Scenario, name: str) -> DeltaGenerator:
         st.button(
             "Slide",
             key=f"pull_{name}",
-            help=PULL,
+            help=texts.PULL,
             disabled=scenario.beside == name,
             on_click=lambda: change(third=third, dial=name),
         )
@@ -131,12 +123,7 @@ def _pulled(scenario: Scenario, name: str) -> DeltaGenerator:
 
 def _neighbours(scenario: Scenario, thing: str) -> None:
     """Whom the promise protects, where there is a choice."""
-    words = {
-        "replace_one": f"one {thing} is replaced",
-        "add_remove": f"one {thing} is added or removed",
-        "label": "one label is replaced; everything else is public",
-        "feature": "one row is replaced except its label, which is public",
-    }
+    words = texts.neighbours(thing)
     titles = {name: words[name] for name in scenario.adjacencies()}
     if len(titles) > 1:
         _pick("adjacency", "Neighbouring datasets (adjacency)", titles, scenario.adjacency)

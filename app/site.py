@@ -14,7 +14,6 @@ from time import sleep
 from typing import Any
 
 from app import classes, compute, exercise_sheet, site_lessons
-from app.components import PROVENANCE
 from app.compose_prices import Priced, priced
 from app.compose_text import finding
 from app.composing import PRESETS, Composition
@@ -28,8 +27,10 @@ from app.static_page import TITLE, Dial, Figure, Page, document, page_html, stor
 from app.sweeps import done, sliding, swept, work_out
 from app.tables import data_of, judged_on, store_of
 from app.texts import compose as compose_texts
+from app.texts import explore as explore_texts
 from app.texts import learn as learn_texts
 from app.texts import static as texts
+from app.texts.frame import PROVENANCE
 from app.views import compose, explore
 from dpcore.checks import choose
 from dpcore.datasets.cities import CITIES
@@ -160,7 +161,7 @@ def explore_page(scenario: Scenario, tell: Tell, *, beside: bool = True) -> Page
         kind="explore",
         title=f"{data.title}: {scenario.title}",
         about=PROVENANCE[data.provenance],
-        heading=explore.HEADING,
+        heading=explore_texts.HEADING,
         lead=explore.lead(scenario, data, standing_in=False),
         facts={
             "Data": explore.sources()[scenario.data],
@@ -211,13 +212,13 @@ def _below(scenario: Scenario, data: Data, tell: Tell) -> tuple[Figure, ...]:
     if scenario.declared.reads != "label":
         return ()
     store = store_of(data)
-    tell(f"{data.title}: {classes.HEADING.lower()}")
+    tell(f"{data.title}: {explore_texts.CLASSES.lower()}")
     study = compute.study(scenario, data, store)
     while (worth := compute.worth(scenario, data, store, study)) is None:
         sleep(LOOK)
     study, step = compute.with_extra_budget(study, scenario, data, store)
     scene = classes.scene_of(scenario, data, study, worth, step).at(step)
-    return (Figure(classes.HEADING, {"epsilon_step": scene}),)
+    return (Figure(explore_texts.CLASSES, {"epsilon_step": scene}),)
 
 
 # ---------------------------------------------------------------- Compose
@@ -354,6 +355,6 @@ def index_html(entries: list[Entry]) -> str:
         TITLE,
         f"{brand_html(texts.BUNDLED)}\n"
         '<div class="dp-head"><h1 class="dp-title">'
-        f'{explore.HEADING}</h1><p class="dp-lead">{texts.INDEX_LEAD}</p></div>\n'
+        f'{explore_texts.HEADING}</h1><p class="dp-lead">{texts.INDEX_LEAD}</p></div>\n'
         f'<ul class="dp-list">{lines}</ul>\n<div class="dp-foot">{_foot("dpcore explore")}</div>',
     )

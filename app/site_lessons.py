@@ -8,7 +8,7 @@ from html import escape
 from urllib.parse import urlencode
 
 from app import composing
-from app.components import PROVENANCE, marked
+from app.components import marked
 from app.composing import Composition
 from app.frame import brand_html
 from app.learning import LESSONS
@@ -18,6 +18,7 @@ from app.scenario import GENERATED, Scenario, from_query, offered, opening
 from app.static_page import document
 from app.texts import learn as learn_texts
 from app.texts import static as texts
+from app.texts.frame import PROVENANCE
 
 NAME, PATH = "lessons", "path"
 MOVED = ("epsilon", "k", "hide")  # what a page keeps behind the # of its address

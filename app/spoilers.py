@@ -7,43 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from app.texts.frame import HIDEABLE
 from dpcore.figures.scene import Scene
-
-# Page to the words that its links may hide, each as the page then names it.
-WORDS = {
-    "explore": {
-        "data": "the data",
-        "model": "the model",
-        "method": "the method",
-        "count": "the composition method",
-        "epsilon": "the budget's slider",
-        "delta": "delta's slider",
-        "clip": "clipping's slider",
-        "says": "the sentence under the slider",
-        "exact": "the exact fit",
-        "private": "the private fit",
-        "curve": "the curve",
-        "promise": "the guarantee",
-    },
-    "compose": {
-        "preset": "where it starts",
-        "hold": "what is fixed",
-        "show": "the choice of a picture",
-        "noise": "the noise",
-        "k": "the slider",
-        "says": "the sentence under the slider",
-        "bars": "the costs",
-        "curve": "the picture beside the bars",
-        "promise": "the best bound",
-        "more": "more methods",
-    },
-    "attack": {
-        "says": "the sentence under the slider",
-        "clouds": "the two clouds",
-        "hits": "the attacker's curve",
-        "ruler": "the ruler",
-    },
-}
 
 
 def hideable(page: str, text: str) -> str:
@@ -53,7 +18,7 @@ def hideable(page: str, text: str) -> str:
     ('k,says', '')
     """
     words = text.split(",")
-    return ",".join(word for word in WORDS[page] if word in words)
+    return ",".join(word for word in HIDEABLE[page] if word in words)
 
 
 def visible(page: str, scene: Scene, hide: str) -> Scene:

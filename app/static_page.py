@@ -16,8 +16,9 @@ from app.components import ends_html, live_line_html
 from app.frame import app_text, brand_html
 from app.live import joined, slider_class, style
 from app.settings import settings
-from app.spoilers import WORDS, panel_word
+from app.spoilers import panel_word
 from app.texts import static as texts
+from app.texts.frame import HIDEABLE
 from dpcore.figures.scene import Scene
 
 FORBIDDEN = (
@@ -54,10 +55,10 @@ class Figure:
 class Page:
     """What a page says and shows.
 
-    kind: whose words a link may hide, a page of :data:`app.spoilers.WORDS`. about: what its data
-    is. heading, lead: as in the explorer; the lead is HTML. facts: what was chosen, by name. says,
-    promise: the live texts above and below the picture. note: a sentence under the first of them.
-    foot: the last lines, HTML.
+    kind: whose words a link may hide, a page of :data:`app.texts.frame.HIDEABLE`. about: what its
+    data is. heading, lead: as in the explorer; the lead is HTML. facts: what was chosen, by name.
+    says, promise: the live texts above and below the picture. note: a sentence under the first of
+    them. foot: the last lines, HTML.
     """
 
     kind: str
@@ -181,7 +182,7 @@ def _dial(dial: Dial) -> str:
 
 def _cover(kind: str) -> str:
     """Where it is said what a link hides, with the button that shows it."""
-    words = {word: name for word, name in WORDS[kind].items() if word not in LEFT_OUT}
+    words = {word: name for word, name in HIDEABLE[kind].items() if word not in LEFT_OUT}
     return (
         f'<div class="dp-cover" data-cover="{escape(json.dumps(words))}" hidden><span></span>'
         '<button type="button">Show it</button></div>'

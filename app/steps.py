@@ -16,6 +16,7 @@ from app.result_store import Data, ResultStore, in_background
 from app.scenario import Scenario, sane
 from app.state import change
 from app.tables import badge
+from app.texts import explore as texts
 from dpcore.arrays import Array
 from dpcore.errors import DPCoreError, InputError
 from dpcore.evaluation.steps import Spending, clipped_in_steps, fits_after, spending, walk
@@ -28,20 +29,8 @@ from dpcore.privacy.guarantee import show_bound, show_delta
 STEP = "step_taken"  # key of the dialog's slider
 OPENED = "step_by_step"  # key of the button that opens it
 AS_PUBLISHED = ", as published"
-SHARED = "All steps share one budget: more steps learn more, but each has more noise."
-FEWER = "Click a step to stop there: fewer steps share the same ε, and each has less noise."
 SHOWN = "strip_shown"  # whether the strip of the steps stands under the curve
-STRIP = "What each step spends"
-STRIP_HELP = (
-    "A bar for each step: sensitivity, noise over it, the share that the step clips, its own ε, ε "
-    "so far by every composition method, and the utility so far."
-)
-UNKNOWN = (
-    "This fit has no steps that can be told apart: it reads the rows once, or its steps read "
-    "samples, which take minutes to compose one by one."
-)
 FEW = 5  # draws of the noise of which a step's utility is the median
-PRINTED = "Methods as published use the noise for which their paper states this ε."
 
 
 @dataclass(frozen=True)
@@ -83,7 +72,7 @@ def _walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
         choice = sane(replace(scenario, method=method))
         title = recipe.title + (AS_PUBLISHED if recipe.mode == "paper" else "")
         if choice.adjacency != scenario.adjacency:
-            refused[title] = f"left out, because it protects {_who(choice, data)}."
+            refused[title] = texts.other_promise(_who(choice, data))
             continue
         try:
             setting = choice.setting(data.secret)
@@ -176,14 +165,14 @@ def strip_of(scenario: Scenario, data: Data, store: ResultStore) -> Scene | str 
         setting, draws = scenario.setting(data.secret), range(min(FEW, compute.draws_of(scenario)))
         spent = _spent(scenario, data)
         if spent is None:
-            return UNKNOWN
+            return texts.NO_STEPS
         try:
             utility = walk(data.table, setting, scenario.epsilon, draws, data.held_out)
             clipped = clipped_in_steps(data.table, setting, scenario.epsilon)
         except InputError as error:
             return str(error)
         if len(utility) != len(spent.so_far):
-            return UNKNOWN
+            return texts.NO_STEPS
         return Scene((1.0,), ("",), (_strip(spent, clipped, utility, scenario, data),))
 
     if store.answers.peek(key) is None:
@@ -194,7 +183,7 @@ def strip_of(scenario: Scenario, data: Data, store: ResultStore) -> Scene | str 
 
 def button() -> None:
     """Shows the strip of the steps, or hides it."""
-    toggle(STRIP, SHOWN, STRIP_HELP)
+    toggle(texts.STRIP, SHOWN, texts.STRIP_HELP)
 
 
 def below_the_curve(scenario: Scenario, data: Data, store: ResultStore) -> bool:
@@ -203,14 +192,14 @@ def below_the_curve(scenario: Scenario, data: Data, store: ResultStore) -> bool:
         return True
     strip = strip_of(scenario, data, store)
     if strip is None or isinstance(strip, str):
-        st.caption(strip or "Working out every step…")
+        st.caption(strip or texts.STRIP_COMING)
         return strip is not None
     picked = live({"strip": strip}, key="strip").picked
     if picked is not None:
         change(iterations=picked["item"] + 1)
         st.rerun()
     if scenario.steps:
-        st.caption(FEWER)
+        st.caption(texts.FEWER_STEPS)
     return True
 
 
@@ -221,15 +210,15 @@ def slide_steps(count: int) -> None:
         st.select_slider("Steps taken", steps, count, key=STEP)
 
 
-@st.dialog("Step by step", width="large", on_dismiss="rerun")
+@st.dialog(texts.STEPS, width="large", on_dismiss="rerun")
 def dialog(scenario: Scenario, data: Data, store: ResultStore) -> None:
     """The picture, what it says, and which methods it leaves out."""
-    with st.spinner("Fitting every method…"):
+    with st.spinner(texts.STEPS_COMING):
         result = walks(scenario, data, store)
     budget = f"ε = {show_bound(scenario.epsilon)}, δ = {show_delta(scenario.delta)}"
-    st.markdown(f"{budget}, {_who(scenario, data)}. {SHARED}")
+    st.markdown(f"{budget}, {_who(scenario, data)}. {texts.SHARED_BUDGET}")
     if not result.walked:
-        st.info("No method for this model takes more than one step: each reads the data once.")
+        st.info(texts.EVERY_METHOD_READS_ONCE)
     else:
         scene = scene_of(result, scenario, data, store)
         slide_steps(len(scene.steps))
@@ -238,8 +227,8 @@ def dialog(scenario: Scenario, data: Data, store: ResultStore) -> None:
             change(iterations=picked["item"] + 1)
             st.rerun()
         if scenario.steps and len(scene.panels) > 1:
-            st.caption(FEWER)
+            st.caption(texts.FEWER_STEPS)
     if any(title.endswith(AS_PUBLISHED) for title in result.walked):
-        st.caption(PRINTED)
+        st.caption(texts.PRINTED_EPSILON)
     for title, reason in result.refused.items():
         st.caption(f"{title}: {reason}")

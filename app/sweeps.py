@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from app.compute import (
-    COMING,
     Study,
     begin_with,
     coarse_to_fine,
@@ -25,6 +24,7 @@ from app.precomputed import kept_sweep
 from app.result_store import Data, ResultStore, in_background
 from app.scenario import PARTS, SHARED, Scenario
 from app.tables import some_rows
+from app.texts import explore as texts
 from dpcore.errors import DPCoreError, InputError
 from dpcore.evaluation.study import NOISE_ALONE, Curves, References, Sweep, sweep
 
@@ -36,13 +36,6 @@ BISECT = 1 / 6  # of a decade between two numbers of rows, over two decades
 NOISE = "noise_multiplier"  # slides over the budgets: the noise of each is its stop
 DECADE = 16  # stops of an option in a decade, one decade to each side of the usual one
 CHEAP = 1e5  # visits of a row, as of a mixture's, for a fit that stands at every stop
-TITLES = {
-    "clip": "Clipping",
-    NOISE: "Noise multiplier",
-    "fitted_rows": "Rows n",
-    "rows_per_person": "Rows per person",
-}
-NONE_HELD_OUT = "Fewer rows are fitted only where others are held out to judge the fit."
 FEW_DRAWS = 3  # of a slow model, at every fourth stop
 FEWEST = 5  # stops that make a picture
 SAME = 1e-9  # two noise multipliers that are one
@@ -69,8 +62,8 @@ class Sliding:
 
     def title(self, scenario: Scenario) -> str:
         """Of its column in a table."""
-        if self.name in TITLES:
-            return TITLES[self.name]
+        if self.name in texts.TITLES:
+            return texts.TITLES[self.name]
         if self.name == PARTS:
             return f"Number of {scenario.declared.parts}"
         return scenario.slides()[self.name].name
@@ -129,7 +122,7 @@ def _shared(scenario: Scenario, data: Data, store: ResultStore) -> Sliding:
         return Sliding(name, scenario.rows_per_person, PER_PERSON)
     every = data.every or data
     if every.rows is None or every.held_out is None:
-        return Sliding(name, 1.0, (1.0, 2.0), NONE_HELD_OUT)
+        return Sliding(name, 1.0, (1.0, 2.0), texts.NONE_HELD_OUT)
     most = every.rows
     counts = {int(float(f"{most * 10 ** (-step * BISECT):.2g}")) for step in range(1, 13)}
     stops = sorted(count for count in counts if count > max(20, scenario.components))
@@ -154,7 +147,7 @@ def _of_noise(scenario: Scenario, data: Data, store: ResultStore) -> Sliding:
     except InputError as refusal:
         stops, own, why = {}, np.nan, str(refusal)
     if len(stops) < 2 or not np.isfinite(own):
-        return Sliding(NOISE, 1.0, (1.0, 2.0), why or "This budget is out of reach.")
+        return Sliding(NOISE, 1.0, (1.0, 2.0), why or texts.OUT_OF_REACH)
     return Sliding(NOISE, own, tuple(stops), budgets=tuple(stops.values()))
 
 
@@ -199,7 +192,7 @@ def _without_delta(scenario: Scenario, data: Data, store: ResultStore) -> str:
         first, other = store.answers.get(("delta", setting, scenario.epsilon), noise)
     except InputError:
         return ""  # the picture says why
-    return "With this method delta has no effect." if abs(first / other - 1.0) < SAME else ""
+    return texts.DELTA_HAS_NO_EFFECT if abs(first / other - 1.0) < SAME else ""
 
 
 def swept(
@@ -339,7 +332,7 @@ def _with_stops(
             nan = float("nan")
             usual = replace(usual, own_steps_utility=nan, clipped_utility=nan, clipped_share=nan)
         count = len(stops)
-        empty = part.grid.taken([0]).among(stops, COMING)
+        empty = part.grid.taken([0]).among(stops, texts.COMING)
         so_far = Sweep(empty, (usual,) * count, np.full(count, np.nan))
     references, single = list(so_far.references), so_far.single.copy()
     for place, stop in enumerate(part.grid.stops):

@@ -11,6 +11,8 @@ import streamlit as st
 from app import upload
 from app.result_store import Data, ResultStore, common
 from app.scenario import GENERATED, UPLOAD, GeneratedTable, Scenario
+from app.texts import explore as texts
+from app.texts.frame import STAND_IN
 from dpcore.datasets.catalogue import BundledCorpus, BundledTable, find
 from dpcore.datasets.corpora import find_corpus
 from dpcore.datasets.documents import is_documents, load_documents
@@ -53,35 +55,32 @@ def data_of(scenario: Scenario) -> Data | None:
 def in_sample(scenario: Scenario, data: Data) -> str:
     """Why fits of a whole table are judged on the rows that they see; empty where they are not."""
     if not scenario.declared.holds_out:
-        return "Utility is in-sample: it is measured on the {}s that are fitted."
-    if isinstance(data.schema, Schema) and data.schema.person is not None:
-        return "Utility is in-sample: with an id column for the {}s, none are held out."
-    if scenario.adjacency == "add_remove":
-        return "Utility is in-sample: where the number of {}s is private, none are held out."
-    if data.rows is None or data.rows < LEAST:
-        return f"Utility is in-sample: with fewer than {LEAST} {{}}s, none are held out."
-    return ""
+        why = "no_rule"
+    elif isinstance(data.schema, Schema) and data.schema.person is not None:
+        why = "person"
+    elif scenario.adjacency == "add_remove":
+        why = "private"
+    elif data.rows is None or data.rows < LEAST:
+        why = "few"
+    else:
+        return ""
+    return texts.in_sample(f"{data.schema.thing}s", why, LEAST)
 
 
 def judged_on(scenario: Scenario, data: Data) -> str:
     """A sentence about the rows on which Explore judges fits of its data."""
-    thing = data.schema.thing
+    things = f"{data.schema.thing}s"
     if not metric_of(scenario.model, scenario.setting().metric).of_rows:
-        every = "" if data.held_out is None else f" A release uses all {thing}s."
-        fewer = data.every is not None or scenario.dial == "fitted_rows"
-        rows = f"all the {thing}s shown" if fewer else f"the same {thing}s"
-        return f"Utility compares each fit with the exact fit to {rows}.{every}"
+        shown = data.every is not None or scenario.dial == "fitted_rows"
+        return texts.against_the_exact(things, shown=shown, held=data.held_out is not None)
     if data.held_out is None:
-        return in_sample(scenario, data).format(thing)
+        return in_sample(scenario, data)
     assert data.rows is not None  # else none were held out
     assert data.all_rows is not None
     fitted = data.rows if data.every is None else data.every.rows or 0
     held, real = f"{data.all_rows - fitted:,} ", provenance(data) != "stand-in"
     held, every = (held, f"{data.all_rows:,} ") if real else (f"{held}stand-in ", "")
-    return (
-        f"Utility is measured on {held}{thing}s that no fit here uses. "
-        f"A release uses all {every}{thing}s."
-    )
+    return texts.held_out(held, every, things)
 
 
 def whole_table(scenario: Scenario) -> Data | None:
@@ -190,8 +189,8 @@ def provenance(data: Data) -> str:
 
 
 BADGES = {
-    "upload": " · exact values of your table, for the custodian only · rehearsal",
-    "stand-in": " · of stand-in data",
+    "upload": texts.OWN_EXACT,
+    "stand-in": f" · {STAND_IN}",
 }
 
 

@@ -19,12 +19,12 @@ from streamlit.testing.v1 import AppTest
 from support import ROOT, every
 
 from app import compute, result_store, steps
-from app.components import MISREAD
 from app.explore_scene import picture
 from app.explorer import PAGES
 from app.exports import command, notebook, script
 from app.scenario import GENERATED, UPLOAD, GeneratedTable, Scenario, from_query, offered
 from app.tables import data_of, store_of
+from app.texts.frame import misread
 from app.views import explore
 from dpcore.declaration import ACCOUNTANTS
 from dpcore.figures.scene import Scene
@@ -511,7 +511,7 @@ def test_columns_beyond_the_table_are_brought_back(column: str) -> None:
     for _ in range(2):
         assert page.session_state["misread"] == ("x",)
         assert (page.session_state["scenario"].x, page.session_state["scenario"].y) == (0, 1)
-        assert MISREAD.format(names="x") in [line.value for line in page.warning]
+        assert misread("x") in [line.value for line in page.warning]
         healthy(page.run())
 
 

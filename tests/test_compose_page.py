@@ -36,6 +36,7 @@ from app.events_editor import edited_lines
 from app.exports import account_command, account_questions, account_script
 from app.result_store import ResultStore
 from app.texts import compose as compose_texts
+from app.texts import frame
 from app.views.compose import picture
 from dpcore.accounting import ACCOUNTANTS, calibrate, compose
 from dpcore.accounting.losses import delta_curve
@@ -978,9 +979,9 @@ def test_exports_give_the_numbers_of_the_page(asked: Composition, tmp_path: Path
 
 def test_a_link_to_send_hides_what_the_class_shall_guess() -> None:
     page = opened()
-    control(page, "pills", wording.HIDE_FROM_CLASS).select("bars").run()
+    control(page, "pills", frame.HIDE).select("bars").run()
     assert "?hide=bars" in page.code[0].value
     assert "hide=bars" in page.code[1].value
     assert "hide" not in page.query_params, "the sender's own page stays as it is"
     page = opened(hide="k,bars")
-    assert control(page, "pills", wording.HIDE_FROM_CLASS).value == ["k", "bars"]
+    assert control(page, "pills", frame.HIDE).value == ["k", "bars"]

@@ -12,8 +12,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from support import ROOT
 
-from app.compute import COMING
 from app.explore_scene import with_nearest
+from app.texts.explore import COMING
 from dpcore.accounting.gaussian import epsilon_of
 from dpcore.datasets.labelled import labelled_classes, labelled_table
 from dpcore.evaluation.study import BudgetGrid, Setting, budget_grid, references

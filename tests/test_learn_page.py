@@ -32,6 +32,7 @@ from app.lesson import Lesson
 from app.papers import at_full_size, played
 from app.scenario import GENERATED, GeneratedTable, Scenario, from_query, offered, opening
 from app.tables import data_of
+from app.texts import frame
 from app.texts import learn as learn_texts
 from app.texts import static as texts
 from dpcore.accounting import compose
@@ -327,7 +328,7 @@ def test_the_sheet_asks_everything_and_answers_only_the_teacher() -> None:
             assert lesson.state(lesson.query) in solved.codes
     assert texts.TEACHER_TITLE in solved.text
     assert texts.TEACHER_TITLE not in plain.text
-    for page, words in spoilers.WORDS.items():
+    for page, words in frame.HIDEABLE.items():
         assert page.capitalize() in solved.text
         assert set(words) <= set(solved.codes)
 
@@ -381,7 +382,7 @@ class Sheet(HTMLParser):
 # ---------------------------------------------------------------- what a link hides
 
 
-@every("page", spoilers.WORDS)
+@every("page", frame.HIDEABLE)
 @every("text", ["", "nonsense", "says,<script>", "says,says,", ",,", "x" * 5000])
 def test_words_that_a_page_does_not_know_are_left_out(page: str, text: str) -> None:
     known = spoilers.hideable(page, text)

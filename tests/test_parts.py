@@ -12,13 +12,14 @@ import pytest
 
 from app import compute, parts, pins
 from app.components import guarantee_line
-from app.compute import COMING, Study, references_of
+from app.compute import Study, references_of
 from app.compute import study as study_of
 from app.explore_scene import parts_picture
 from app.result_store import Data, ResultStore
 from app.scenario import GENERATED, PARTS, Scenario, from_query, opening, sane
 from app.sweeps import done, sliding, still_to_come
 from app.tables import data_of, store_of
+from app.texts.explore import COMING
 from dpcore.evaluation.study import budget_grid
 from dpcore.figures.frames import Frames, greyed
 from dpcore.figures.plotly import scene_figure

@@ -17,6 +17,7 @@ from app import compute, result_store, tables
 from app.explore_scene import picture, scene_of
 from app.result_store import ALONE, AT_MOST, LOOKED_AT, TOGETHER, Background, ResultStore
 from app.scenario import Scenario, opening
+from app.texts import explore as texts
 from dpcore.evaluation.study import BudgetGrid, budget_grid, curves, fitted
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.figures.frames import greyed
@@ -233,10 +234,10 @@ def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
     assert fitted == [scenario.epsilon]
     said = scene_of(scenario, data, seen, len(scenario.budgets(data.rows)))
     for words, epsilon in zip(said.live_text["sentence"], seen.grid.epsilons, strict=True):
-        assert (words == compute.COMING) is (epsilon != scenario.epsilon)
+        assert (words == texts.COMING) is (epsilon != scenario.epsilon)
     _, private, curve = said.panels
-    assert compute.COMING in private.alt[0], "nor that there is no fit"
-    assert set(curve.subtitle) == {compute.COMPARING}, "no verdict on budgets not yet fitted"
+    assert texts.COMING in private.alt[0], "nor that there is no fit"
+    assert set(curve.subtitle) == {texts.COMPARING}, "no verdict on budgets not yet fitted"
     assert not any(isinstance(layer, Mark) for layer in curve.layers), "smaller budgets may do"
     assert compute.more_of(seen, scenario, data, store)
     assert parts[3:] == [(8, 1), (every - 17, 1), (every, 4), (every, 4), (every, 4)]

@@ -18,6 +18,7 @@ from app.result_store import ResultStore
 from app.scenario import Scenario, opening, sane
 from app.steps import AS_PUBLISHED, scene_of, walks
 from app.tables import badge, data_of
+from app.texts import explore as texts
 from dpcore.accounting import compose
 from dpcore.errors import WallError
 from dpcore.evaluation.steps import clipped_in_steps, spending, walk
@@ -349,4 +350,4 @@ def test_the_strip_under_the_curve_is_the_one_of_the_dialog_and_comes_behind_the
     once = Scenario(data="iris", model="covariance", components=1)
     table = data_of(once)
     assert table is not None
-    assert steps.strip_of(once, table, ResultStore()) == steps.UNKNOWN
+    assert steps.strip_of(once, table, ResultStore()) == texts.NO_STEPS

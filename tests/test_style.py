@@ -6,10 +6,12 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 
 import pytest
+from studio.sentences import of_code
 from support import ROOT, require, syntax
 
 TOOLS = {
@@ -68,6 +70,32 @@ def test_tests_quote_a_sentence_of_the_product_in_one_place() -> None:
     product = re.sub(r'"\s+f?"', "", product)  # one string over several lines
     often = {text: some for text, some in places.items() if len(some) > 1 and text in product}
     assert not often, "a sentence that tests quote twice stands in tests/wording.py"
+
+
+# Sentences that stand in the app's code: titles, subtitles and descriptions beside the picture that
+# they belong to, generated code, formulas, a policy, a command of its own.
+BESIDE_THEIR_CODE = {
+    "app/path.py": 44,
+    "app/explore_scene.py": 4,
+    "app/steps.py": 1,
+    "app/class_guesses.py": 1,
+    "app/exports.py": 3,
+    "app/methods.py": 6,
+    "app/static_page.py": 1,
+    "app/stored.py": 1,
+    "app/page_times.py": 2,
+}
+
+
+def test_what_a_page_says_stands_in_its_texts() -> None:
+    places = [
+        place
+        for path in sorted((ROOT / "app").rglob("*.py"))
+        if path.parent.name != "texts"
+        for place, _ in of_code(path)
+    ]
+    counts = Counter(place.partition(":")[0] for place in places)
+    assert counts == BESIDE_THEIR_CODE, "a page's sentences stand in app/texts"
 
 
 ROLES = frozenset(

@@ -16,6 +16,7 @@ from app.result_store import ResultStore
 from app.scenario import Scenario, from_query, misread, opening, sane
 from app.sweeps import CLIPS, DELTAS, Sliding, by_noise, done, hand_over, sliding, swept
 from app.tables import data_of, some_rows
+from app.texts import explore as texts
 from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.load import load
 from dpcore.declaration import declaration, declarations
@@ -177,7 +178,7 @@ def test_a_sweep_is_shown_as_far_as_it_is_there(monkeypatch: pytest.MonkeyPatch)
     near = {stop: slide.stops[at] for stop, at in zip(slide.stops, private.nearest, strict=True)}
     assert near.items() >= {0.15: 0.1, 0.25: 0.325, 0.35: 0.35, 0.4: 0.35, 0.9: 1.0}.items()
     assert private.subtitle[12].endswith(" = 0.35")
-    assert scene.live_text["sentence"][12] == compute.COMING
+    assert scene.live_text["sentence"][12] == texts.COMING
     assert exact.subtitle[12] == "sees everyone", "what clipping takes there is not known yet"
     drawn = [layer for layer in curve.layers if isinstance(layer, Curve)]
     assert {len(layer.x) for layer in drawn} == {5}
@@ -219,7 +220,7 @@ def test_where_nothing_is_fitted_the_words_of_the_curve_say_so() -> None:
     assert data is not None
     whole = compute.study(SMALL, data, store)
     one = whole.grid.taken([20])
-    part = one.among(whole.grid.stops, compute.COMING).filled(one)
+    part = one.among(whole.grid.stops, texts.COMING).filled(one)
     scene = scene_of(SMALL, data, replace(whole, grid=part), len(part.stops))
     curve = next(panel for panel in scene.panels if panel.id == "curve")
     assert not any("nan" in text for text in curve.alt)

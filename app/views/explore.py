@@ -17,7 +17,7 @@ from app.explore_scene import parts_picture, picked_of, picture, swept_picture, 
 from app.export_menu import take_fit
 from app.live import live
 from app.papers import at_full_size
-from app.parts import RULE, by_parts
+from app.parts import by_parts
 from app.result_store import Data, crowded
 from app.scenario import GENERATED, LISTED, PARTS, UPLOAD, Scenario, at_hand, opening
 from app.settings import uploads_allowed
@@ -25,7 +25,6 @@ from app.settings_panel import more_settings
 from app.spoilers import visible
 from app.state import change, current, heard, note_misread, step_of
 from app.sweeps import (
-    TITLES,
     Sliding,
     by_noise,
     done,
@@ -36,6 +35,7 @@ from app.sweeps import (
     work_out,
 )
 from app.tables import data_of, judged_on, provenance, store_of
+from app.texts import explore as texts
 from app.widgets import Apply, box, field, pick, slide
 from dpcore.datasets.catalogue import BundledCorpus
 from dpcore.declaration import Method, Model, declarations
@@ -48,13 +48,6 @@ from dpcore.figures.utility_curve import axis_of
 from dpcore.papers.results import record_of
 from dpcore.privacy.guarantee import show
 
-WIDER = (
-    "Private groups look wider than exact ones: their covariances are noisy, and keeping them "
-    "positive definite widens them. Eigenvalues that the noise made too small are raised; the "
-    "proved method also shrinks each covariance towards a common, wider one. Both effects fade as "
-    "the noise falls."
-)
-HEADING = "See what privacy costs."
 AT_REST = 1.0  # seconds without a change after which the dials beside epsilon are worked out
 
 
@@ -77,7 +70,7 @@ def page() -> None:
     cover("explore", scenario.hide, lambda: change(hide=""), scenario.data)
     try:
         hand_over(scenario, data, store_of(data), beside)
-        with st.spinner("Fitting it exactly, then privately…"):
+        with st.spinner(texts.FITTING):
             study = compute.study(scenario, data, store_of(data), budget_wanted(hand, beside))
         pinned = pins.views(scenario, ask=study.complete)
         scenes = pictures(scenario, data, study, beside, pinned)
@@ -107,12 +100,12 @@ def page() -> None:
         loss_bar(scene, worth, rows=fewer)
         st.caption(judged_on(scenario, data))
         if "covariance" in scenario.declared.settings.options():
-            st.caption(WIDER)
+            st.caption(texts.WIDER)
         with st.container(horizontal=True):
             steps.button()
             each_number(scenario)
         if scenario.beside == PARTS:
-            st.caption(RULE.format(scenario.declared.parts))
+            st.caption(texts.parts_rule(scenario.declared.parts))
         each_step = steps.below_the_curve(scenario, data, store_of(data))
     ends = intervals.result(scenario, data, store_of(data))
     if note := intervals.sentence(ends) or "".join(scene.live_text.get(NOTE, ())[:1]):
@@ -251,10 +244,10 @@ def each_number(scenario: Scenario) -> None:
         return
     slides = scenario.beside == PARTS and scenario.dial == PARTS
     st.button(
-        f"Hide the slider for {kind.parts}" if slides else f"What each number of {kind.parts} buys",
+        texts.parts_button(kind.parts, slides=slides),
         key="each_number",
         on_click=lambda: change(third="" if slides else PARTS, dial="epsilon" if slides else PARTS),
-        help=HELP[PARTS].format(kind.parts),
+        help=texts.parts_help(kind.parts),
     )
 
 
@@ -266,27 +259,21 @@ def played(scenario: Scenario, data: Data) -> None:
         return  # the budget is out of reach, which the picture says
     if attack is None:
         return
-    changed = scenario.adjacency == "label"
-    whose = f"the {data.unit} whose label changed" if changed else f"the {data.unit} taken out"
-    if not data.is_one_row(scenario.rows_per_person):
-        whose = f"one row of a {data.unit}"
-    if scenario.rows_per_person > 1 and data.schema.person is None:
-        whose = f"one row, of at most {scenario.rows_per_person} for each {data.unit},"
-    live_line(
-        "played",
-        "dp-played",
-        f"At ε = {show(scenario.epsilon)} we ran this attack on {whose}: it was right in "
-        f"**{100 * attack.rate:.0f} of 100** guesses (95% interval {100 * attack.low:.0f} to "
-        f"{100 * attack.high:.0f}, {attack.guesses:,} guesses). An attack can refute a guarantee "
-        "but never prove one.",
+    whose = texts.attacked(
+        data.unit,
+        label=scenario.adjacency == "label",
+        one_row=data.is_one_row(scenario.rows_per_person),
+        rows=1 if data.schema.person is not None else scenario.rows_per_person,
     )
+    rates = attack.rate, attack.low, attack.high
+    live_line("played", "dp-played", texts.attack(scenario.epsilon, whose, *rates, attack.guesses))
 
 
 def head(scenario: Scenario, data: Data | None) -> str:
     """Headline and sentence, as HTML."""
     standing_in = data is not None and provenance(data) == "stand-in"
     return (
-        f'<div class="dp-head"><h1 class="dp-title">{HEADING}</h1>'
+        f'<div class="dp-head"><h1 class="dp-title">{texts.HEADING}</h1>'
         f'<p class="dp-lead">{lead(scenario, data, standing_in=standing_in)}</p></div>'
     )
 
@@ -294,33 +281,31 @@ def head(scenario: Scenario, data: Data | None) -> str:
 def lead(scenario: Scenario, data: Data | None, *, standing_in: bool) -> str:
     """One sentence that says what is shown and what to do, as HTML."""
     if data is None:
-        return "Your table stays on this machine and is never written to disk."
+        return texts.NO_TABLE
     all_rows = data.every or data
     count = "" if all_rows.rows is None else f"{all_rows.rows:,} "
     kind = "simulated " if data.provenance == "simulated" else ""
     who = {"person": "people"}.get(data.unit, f"{data.unit}s")
-    if data.whole is not None:
-        who += " (one label changed)" if scenario.adjacency == "label" else " (one of them removed)"
     if data.documents:
         who = f"{data.schema.thing}s"
-    elif not data.is_one_row(scenario.rows_per_person):
-        who = f"rows of {who}"
+    else:
+        who = texts.whose_rows(
+            who,
+            one_row=data.is_one_row(scenario.rows_per_person),
+            label=scenario.adjacency == "label",
+            without=data.whole is not None,
+        )
     if standing_in:
-        who = f"stand-in {data.schema.thing}s drawn from your "
-        who += "words" if data.documents else "limits"
+        who = texts.stand_ins(data.schema.thing, documents=data.documents)
     listed = data.documents and data.provenance != "upload"
-    own = " Documents of your own: <code>dpcore fit lda FILE</code>." if listed else ""
+    own = texts.OWN_DOCUMENTS if listed else ""
     if data.credit:
         own += f" {escape(data.credit)}"
+    rows = f"{count}{kind}{escape(who)}"
     if data.every is not None:
-        return (
-            f"One model, fitted exactly to {count}{kind}{escape(who)} and privately to "
-            f"{data.rows:,} of them. Drag n to see how many rows are enough.{own}"
-        )
-    return (
-        f"One model, fitted twice to {count}{kind}{escape(who)}: exactly, and with differential "
-        f"privacy. Drag epsilon to see what survives.{own}"
-    )
+        assert data.rows is not None  # some were drawn
+        return texts.lead_of_some(rows, data.rows, own)
+    return texts.lead(rows, own)
 
 
 def choices(scenario: Scenario, table: Data | None) -> None:
@@ -353,7 +338,7 @@ def choices(scenario: Scenario, table: Data | None) -> None:
 
         _select("count_by", "Composition", ways, scenario.count_by, count_by, "count" in hidden)
     if why := st.session_state.pop("refused", ""):
-        st.warning(f"{why} The picture keeps {ways[scenario.count_by]}.")
+        st.warning(texts.stays(why, ways[scenario.count_by]))
 
 
 def data_titles() -> dict[str, str]:
@@ -435,42 +420,7 @@ def _select(
 ) -> None:
     """A list for one choice, unless a link hides it."""
     if not hidden:
-        pick(f"choice_{name}", label, options, value, apply, HELP[name])
-
-
-HELP = {
-    "metric": "What the curve measures, on the same fits. The first metric is the one that the "
-    "method's paper prints.",
-    "data": "Bundled and published tables may be shown to anybody. Your own file stays on this "
-    "machine. `dpcore data` lists the papers' sets and how to add them.",
-    "model": "Gaussian mixture: groups, each a bell-shaped cloud. k-means: cluster centres only. "
-    "Factor analysis: a few hidden causes that move many columns together. Symmetric mixture: two "
-    "mirrored clouds. Mixture of regressions: two opposite lines. Labelled mixture: one Gaussian "
-    "for each class of a labelled table. Logistic regression: which columns make a yes more "
-    "likely. Latent Dirichlet allocation: topics, the lists of words that documents mix. Sigmoid "
-    "belief network: hidden switches that turn pixels on.",
-    "method": "Proved: uses only steps whose privacy follows from what is released; epsilon is an "
-    "upper bound that you can recompute. As published: the paper's equations, with the epsilon "
-    "that it states, whether or not it holds.",
-    "epsilon": "A smaller ε hides each person better; a larger one follows the data more closely, "
-    "with weaker privacy.",
-    "delta": "The probability with which the bound ε may fail; keep it well below one over the "
-    "number of rows.",
-    "clip": "Clipping norm, as a share of the public limits: rows beyond it are scaled back to it. "
-    "A smaller norm needs less noise but distorts more rows.",
-    "noise_multiplier": "Standard deviation of the noise divided by the sensitivity. With δ and "
-    "the composition method it determines ε, so this slider and that of ε move together.",
-    "fitted_rows": "The number of rows that are fitted, drawn by a public coin; a smaller sample "
-    "is part of every larger one. The exact fit and the rows on which fits are judged stay the "
-    "same.",
-    "rows_per_person": "All rows of one person are protected together: the more rows, the more "
-    "noise.",
-    PARTS: "Fits with every number of {}, exact and private, at the same ε, δ and clipping; the "
-    "curve shows what each number buys.",
-    "count_by": "The fit reads the data in several steps. A composition method adds up their "
-    "privacy cost; a tighter one needs less noise for the same epsilon. ✗ marks those that do not "
-    "cover this fit: pick one to read why.",
-}
+        pick(f"choice_{name}", label, options, value, apply, texts.HELP[name])
 
 
 def sliders(scenario: Scenario, budgets: tuple[float, ...], beside: tuple[Sliding, ...]) -> None:
@@ -485,14 +435,14 @@ def sliders(scenario: Scenario, budgets: tuple[float, ...], beside: tuple[Slidin
         with columns[0]:
             slide(
                 "epsilon_step",
-                LABELS["epsilon"],
+                texts.LABELS["epsilon"],
                 budgets,
                 budgets[step_of(scenario.epsilon, budgets)],
                 lambda chosen: change(epsilon=chosen, dial="epsilon"),
-                HELP["epsilon"],
+                texts.HELP["epsilon"],
                 show,
             )
-            ends(*ENDS["epsilon"])
+            ends(*texts.ENDS["epsilon"])
         with columns[1]:
             box(scenario, "epsilon", "Exact ε", 0.1, form="%.3g", key="epsilon_exact")
     for dial, column in zip(beside, columns[len(wide) :], strict=True):
@@ -520,9 +470,10 @@ def words_of(scenario: Scenario, dial: str) -> tuple[str, tuple[str, str], str]:
     """A dial's label, what lies at its ends, and what it does."""
     if dial == PARTS:
         parts = scenario.declared.parts
-        return f"Number of {parts}", ("fewer", "more"), HELP[PARTS].format(parts)
-    if dial in ENDS:
-        return LABELS.get(dial) or TITLES[dial], ENDS[dial], HELP[dial]
+        return f"Number of {parts}", texts.ENDS[PARTS], texts.parts_help(parts)
+    if dial in texts.ENDS:
+        label = texts.LABELS.get(dial) or texts.TITLES[dial]
+        return label, texts.ENDS[dial], texts.HELP[dial]
     option = scenario.offered()[dial]
     assert option.slide is not None  # it is one of those that slide
     return option.slide.name, option.slide.ends, option.help
@@ -531,19 +482,6 @@ def words_of(scenario: Scenario, dial: str) -> tuple[str, tuple[str, str], str]:
 def word_of(dial: str) -> str:
     """By which a link hides a dial: any that was pulled up stands in the place of clipping."""
     return dial if dial in ("epsilon", "delta") else "clip"
-
-
-LABELS = {"epsilon": "Privacy budget ε", "delta": "δ"}
-
-
-ENDS = {
-    "epsilon": ("stronger privacy", "weaker privacy"),
-    "delta": ("stronger", "weaker"),
-    "clip": ("less noise", "less clipping"),
-    "noise_multiplier": ("weaker privacy", "stronger privacy"),
-    "fitted_rows": ("fewer", "all"),
-    "rows_per_person": ("less noise", "more noise"),
-}
 
 
 def buttons(
@@ -565,22 +503,18 @@ def buttons(
 def tries(scenario: Scenario, data: Data) -> None:
     """Other noise, one person less, every step."""
     st.button(
-        "New noise",
+        texts.NEW_NOISE,
         on_click=lambda: change(noise=scenario.noise + 1),
-        help="Draw new noise: the private fits move, the exact fit does not.",
+        help=texts.NEW_NOISE_HELP,
     )
     label = scenario.adjacency == "label"
     unit = data.unit if data.is_one_row(scenario.rows_per_person) else "row"
-    goes = "Change one label" if label else f"Remove one {unit}"
-    back = "Put the label back" if label else f"Put the {unit} back"
     st.button(
-        back if scenario.without else goes,
+        texts.change_button(unit, label=label, changed=scenario.without),
         on_click=lambda: change(without=not scenario.without),
-        help=("That of the one" if label else "The one") + " farthest from all others. The exact "
-        "fit may move; the private one hardly does.",
+        help=texts.change_help(label=label),
     )
-    help = "How good each method's fit is after each of its steps, and what each step spends."
-    if st.button("Step by step", key=steps.OPENED, help=help):
+    if st.button(texts.STEPS, key=steps.OPENED, help=texts.STEPS_HELP):
         steps.dialog(scenario, data, store_of(data))
     pins.button(scenario)
     metrics(scenario)
@@ -593,12 +527,12 @@ def metrics(scenario: Scenario) -> None:
         return
     now = scenario.declared.metric(scenario.metric)
     with st.popover(f"Metric: {titles[now]}"):
-        pick("metric", "Utility", titles, now, field(scenario, "metric"), HELP["metric"])
+        pick("metric", "Utility", titles, now, field(scenario, "metric"), texts.HELP["metric"])
 
 
 def full_size(scenario: Scenario) -> None:
     """A link from a table that stands for one of the papers' to what was worked out on that one."""
     figure = at_full_size(scenario.data)
     if figure is not None:
-        label = f"At the paper's size, computed earlier: {record_of(figure)['title']}"
+        label = texts.at_full_size(record_of(figure)["title"])
         to_page("learn", {"figure": figure}, label, ":material/history:")

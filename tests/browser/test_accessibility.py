@@ -24,6 +24,7 @@ import pytest
 import wording
 from studio.stage import wait_until_still
 
+from app.texts import frame as frame_texts
 from app.texts import learn as learn_texts
 from app.texts import release as release_texts
 from app.texts import upload as upload_texts
@@ -207,10 +208,10 @@ def popover(page: Any, name: str) -> None:
 
 
 def explored(page: Any, _: Path) -> Iterator[str]:
-    for name in ("More settings", wording.TAKE_WITH_YOU):
+    for name in ("More settings", frame_texts.SHARE):
         popover(page, name)
         yield name
-    page.get_by_text(wording.COVERED_SENTENCE, exact=True).click()
+    page.get_by_text(frame_texts.HIDEABLE["explore"]["says"], exact=True).click()
     yield "a link that hides something"
     page.keyboard.press("Escape")
     panel = page.locator('[data-panel="private"]')

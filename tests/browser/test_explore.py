@@ -14,6 +14,7 @@ from studio.latency import BOX, THUMB, release
 from studio.stage import grasp, serve, wait_until_complete, wait_until_idle
 from support import keeps_up, split_lanes
 
+from app.texts import frame as frame_texts
 from app.texts import upload as upload_texts
 
 BOLD = '[data-panel="private"] .dpl-bold .dpl-ellipse[data-level="2"]'
@@ -536,7 +537,7 @@ def test_on_a_projector_buttons_keep_their_whole_names(new_page: Any, server: An
         "Remove one person",
         "Step by step",
         "More settings",
-        wording.TAKE_WITH_YOU,
+        frame_texts.SHARE,
     )
     for name in names:
         label = page.get_by_role("button", name=name).locator("p").first

@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 import wording
 
+from app.texts import frame as frame_texts
 from app.texts import learn as learn_texts
 from app.texts import release as release_texts
 from app.texts import upload as upload_texts
@@ -246,7 +247,7 @@ def newcomer(walk: Walk) -> list[View]:
 
 
 QUESTION = (("Data", "Iris"), ("Model", "k-means, 3 centres"), ("Method", "DPLloyd"))
-COVERED = (wording.COVERED_SENTENCE, "the guarantee")
+COVERED = (frame_texts.HIDEABLE["explore"]["says"], "the guarantee")
 
 
 def lecturer(walk: Walk, url: str) -> list[View]:
@@ -262,7 +263,7 @@ def lecturer(walk: Walk, url: str) -> list[View]:
     walk.drawn()
     walk.keep("question")
     views = [view(page)]
-    walk.button(wording.TAKE_WITH_YOU)
+    walk.button(frame_texts.SHARE)
     for name in COVERED:
         walk.button(name)
         walk.rest()

@@ -29,7 +29,7 @@ Placed = tuple[str, str]
 def sentences() -> Iterator[Placed]:
     """Places and sentences, in the order of the files."""
     for path in sorted((ROOT / "app").rglob("*.py")) + sorted((ROOT / "dpcore").rglob("*.py")):
-        yield from _of_code(path)
+        yield from of_code(path)
     for path in [ROOT / "README.md", *sorted((ROOT / "app").rglob("*.md"))]:
         yield from _of_markdown(_name(path), path.read_text(encoding="utf-8"))
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
@@ -43,7 +43,7 @@ def _name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def _of_code(path: Path) -> Iterator[Placed]:
+def of_code(path: Path) -> Iterator[Placed]:
     """Strings that are not docstrings; what is put in stands as ``{name}``."""
     passed: set[ast.AST] = set()
     for node in ast.walk(syntax(path)):  # from outside inwards

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.compute import COMING, COMPARING
 from app.settings import entry, flags
+from app.texts.explore import COMING, COMPARING
 
 FLAGS = [
     "--headless",

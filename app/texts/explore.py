@@ -1,0 +1,342 @@
+"""What Explore says: choices, dials, what the pictures show, more settings, files to take."""
+
+from __future__ import annotations
+
+from dpcore.privacy.guarantee import show
+
+# The head of the page.
+HEADING = "See what privacy costs."
+NO_TABLE = "Your table stays on this machine and is never written to disk."
+OWN_DOCUMENTS = " Documents of your own: <code>dpcore fit lda FILE</code>."
+
+
+def lead(rows: str, own: str) -> str:
+    """What is shown and what to do, as HTML. rows: what is fitted; own: what else there is to say
+    of the data."""
+    return (
+        f"One model, fitted twice to {rows}: exactly, and with differential privacy. Drag epsilon "
+        f"to see what survives.{own}"
+    )
+
+
+def lead_of_some(rows: str, fitted: int, own: str) -> str:
+    """The same where some of the rows are fitted privately."""
+    return (
+        f"One model, fitted exactly to {rows} and privately to {fitted:,} of them. Drag n to see "
+        f"how many rows are enough.{own}"
+    )
+
+
+def whose_rows(who: str, *, one_row: bool, label: bool, without: bool) -> str:
+    """The rows of a table. one_row: each of those has one; without: one of them was changed or
+    removed; label: what changed is a label."""
+    if without:
+        who += " (one label changed)" if label else " (one of them removed)"
+    return who if one_row else f"rows of {who}"
+
+
+def stand_ins(thing: str, *, documents: bool) -> str:
+    """The rows that stand in for those of one's own file."""
+    return f"stand-in {thing}s drawn from your {'words' if documents else 'limits'}"
+
+
+# The choices and the dials, each by its name.
+HELP = {
+    "metric": "What the curve measures, on the same fits. The first metric is the one that the "
+    "method's paper prints.",
+    "data": "Bundled and published tables may be shown to anybody. Your own file stays on this "
+    "machine. `dpcore data` lists the papers' sets and how to add them.",
+    "model": "Gaussian mixture: groups, each a bell-shaped cloud. k-means: cluster centres only. "
+    "Factor analysis: a few hidden causes that move many columns together. Symmetric mixture: two "
+    "mirrored clouds. Mixture of regressions: two opposite lines. Labelled mixture: one Gaussian "
+    "for each class of a labelled table. Logistic regression: which columns make a yes more "
+    "likely. Latent Dirichlet allocation: topics, the lists of words that documents mix. Sigmoid "
+    "belief network: hidden switches that turn pixels on.",
+    "method": "Proved: uses only steps whose privacy follows from what is released; epsilon is an "
+    "upper bound that you can recompute. As published: the paper's equations, with the epsilon "
+    "that it states, whether or not it holds.",
+    "count_by": "The fit reads the data in several steps. A composition method adds up their "
+    "privacy cost; a tighter one needs less noise for the same epsilon. ✗ marks those that do not "
+    "cover this fit: pick one to read why.",
+    "epsilon": "A smaller ε hides each person better; a larger one follows the data more closely, "
+    "with weaker privacy.",
+    "delta": "The probability with which the bound ε may fail; keep it well below one over the "
+    "number of rows.",
+    "clip": "Clipping norm, as a share of the public limits: rows beyond it are scaled back to it. "
+    "A smaller norm needs less noise but distorts more rows.",
+    "noise_multiplier": "Standard deviation of the noise divided by the sensitivity. With δ and "
+    "the composition method it determines ε, so this slider and that of ε move together.",
+    "fitted_rows": "The number of rows that are fitted, drawn by a public coin; a smaller sample "
+    "is part of every larger one. The exact fit and the rows on which fits are judged stay the "
+    "same.",
+    "rows_per_person": "All rows of one person are protected together: the more rows, the more "
+    "noise.",
+}
+LABELS = {"epsilon": "Privacy budget ε", "delta": "δ"}
+ENDS = {
+    "epsilon": ("stronger privacy", "weaker privacy"),
+    "delta": ("stronger", "weaker"),
+    "clip": ("less noise", "less clipping"),
+    "noise_multiplier": ("weaker privacy", "stronger privacy"),
+    "fitted_rows": ("fewer", "all"),
+    "rows_per_person": ("less noise", "more noise"),
+    "components": ("fewer", "more"),
+}
+TITLES = {
+    "clip": "Clipping",
+    "noise_multiplier": "Noise multiplier",
+    "fitted_rows": "Rows n",
+    "rows_per_person": "Rows per person",
+}
+
+
+def parts_help(parts: str) -> str:
+    """Of the dial of groups, centres, factors and the like."""
+    return (
+        f"Fits with every number of {parts}, exact and private, at the same ε, δ and clipping; the "
+        "curve shows what each number buys."
+    )
+
+
+# Why a dial does not move, or a choice is refused.
+NONE_HELD_OUT = "Fewer rows are fitted only where others are held out to judge the fit."
+OUT_OF_REACH = "This budget is out of reach."
+DELTA_HAS_NO_EFFECT = "With this method delta has no effect."
+MORE_PARTS_THAN_ROWS = (
+    "it has more parts than the table has rows",
+    "choose one with fewer parts",
+)
+
+
+def as_published(ways: str) -> str:
+    """Why a published method is composed by no other way."""
+    return f"As published, this method uses {ways} for composition."
+
+
+def stays(why: str, way: str) -> str:
+    """That another composition method was refused."""
+    return f"{why} The picture keeps {way}."
+
+
+# While fits are computed.
+FITTING = "Fitting it exactly, then privately…"
+COMING = "This fit is still being computed."
+COMPARING = "comparing…"
+
+
+def attack(epsilon: float, whose: str, rate: float, low: float, high: float, guesses: int) -> str:
+    """The measured attack on one row. rate, low, high: of right guesses, with their interval."""
+    return (
+        f"At ε = {show(epsilon)} we ran this attack on {whose}: it was right in "
+        f"**{100 * rate:.0f} of 100** guesses (95% interval {100 * low:.0f} to {100 * high:.0f}, "
+        f"{guesses:,} guesses). An attack can refute a guarantee but never prove one."
+    )
+
+
+def attacked(unit: str, *, label: bool, one_row: bool, rows: int) -> str:
+    """Whose row the attack was on. rows: that a unit may have, where it is not known by an id."""
+    if rows > 1:
+        return f"one row, of at most {rows} for each {unit},"
+    if not one_row:
+        return f"one row of a {unit}"
+    return f"the {unit} whose label changed" if label else f"the {unit} taken out"
+
+
+# Below the curve.
+WIDER = (
+    "Private groups look wider than exact ones: their covariances are noisy, and keeping them "
+    "positive definite widens them. Eigenvalues that the noise made too small are raised; the "
+    "proved method also shrinks each covariance towards a common, wider one. Both effects fade as "
+    "the noise falls."
+)
+BELOW_ZERO = "; below zero: no loss there"
+READ_ONCE = "; the rows are read once, so no step is left out"
+OWN_EXACT = " · exact values of your table, for the custodian only · rehearsal"
+
+
+def in_sample(things: str, why: str, least: int) -> str:
+    """Why fits are judged on the rows that they see. why: no_rule, person, private or few; least:
+    rows that a fifth is held out of."""
+    reason = {
+        "no_rule": f"it is measured on the {things} that are fitted",
+        "person": f"with an id column for the {things}, none are held out",
+        "private": f"where the number of {things} is private, none are held out",
+        "few": f"with fewer than {least} {things}, none are held out",
+    }[why]
+    return f"Utility is in-sample: {reason}."
+
+
+def held_out(held: str, all_rows: str, things: str) -> str:
+    """That fits are judged on other rows. held, all_rows: how many, as they may be shown."""
+    return (
+        f"Utility is measured on {held}{things} that no fit here uses. "
+        f"A release uses all {all_rows}{things}."
+    )
+
+
+def against_the_exact(things: str, *, shown: bool, held: bool) -> str:
+    """That fits are compared with the exact one. shown: of all rows; held: some are held out."""
+    rows = f"all the {things} shown" if shown else f"the same {things}"
+    every = f" A release uses all {things}." if held else ""
+    return f"Utility compares each fit with the exact fit to {rows}.{every}"
+
+
+def parts_button(parts: str, *, slides: bool) -> str:
+    """Pulls the number of parts up to the sliders, or puts it back."""
+    return f"Hide the slider for {parts}" if slides else f"What each number of {parts} buys"
+
+
+def parts_rule(parts: str) -> str:
+    """That the curve over the number of parts is not for a release."""
+    return (
+        f"For a release, the number of {parts} has to come from public knowledge, not from this "
+        "curve."
+    )
+
+
+def bars(level: float, sentence: str) -> str:
+    """What the bars of a picture cover. sentence: what they include."""
+    return (
+        f"Bars: {level:.0%} intervals for what the same algorithm would find on the same rows "
+        f"without noise. They cover the privacy noise only, not sampling error. {sentence}"
+    )
+
+
+# What each step spends, and the dialog step by step.
+STRIP = "What each step spends"
+STRIP_HELP = (
+    "A bar for each step: sensitivity, noise over it, the share that the step clips, its own ε, ε "
+    "so far by every composition method, and the utility so far."
+)
+STRIP_COMING = "Working out every step…"
+NO_STEPS = (
+    "This fit has no steps that can be told apart: it reads the rows once, or its steps read "
+    "samples, which take minutes to compose one by one."
+)
+FEWER_STEPS = "Click a step to stop there: fewer steps share the same ε, and each has less noise."
+STEPS = "Step by step"
+STEPS_HELP = "How good each method's fit is after each of its steps, and what each step spends."
+STEPS_COMING = "Fitting every method…"
+SHARED_BUDGET = "All steps share one budget: more steps learn more, but each has more noise."
+EVERY_METHOD_READS_ONCE = (
+    "No method for this model takes more than one step: each reads the data once."
+)
+PRINTED_EPSILON = "Methods as published use the noise for which their paper states this ε."
+
+
+def other_promise(who: str) -> str:
+    """Why a method is not among the others."""
+    return f"left out, because it protects {who}."
+
+
+# The buttons.
+NEW_NOISE = "New noise"
+NEW_NOISE_HELP = "Draw new noise: the private fits move, the exact fit does not."
+
+
+def change_button(unit: str, *, label: bool, changed: bool) -> str:
+    """Changes one label, or removes one row of a unit; or puts it back."""
+    if label:
+        return "Put the label back" if changed else "Change one label"
+    return f"Put the {unit} back" if changed else f"Remove one {unit}"
+
+
+def change_help(*, label: bool) -> str:
+    """Whose row or label it is, and what to look at."""
+    return (
+        f"{'That of the one' if label else 'The one'} farthest from all others. The exact fit may "
+        "move; the private one hardly does."
+    )
+
+
+PIN = "Pin this view"
+NOT_THERE = "the table is not available"
+ROWS_CHANGED = "one removed or changed"
+
+
+def pin_help(most: int) -> str:
+    """What a pinned view is for."""
+    return (
+        "Keep these settings as a thin outline in the panels and as a table row while you try "
+        f"others (up to {most})."
+    )
+
+
+def at_full_size(title: str) -> str:
+    """The link from a table that stands for one of the papers' to the figure on that one."""
+    return f"At the paper's size, computed earlier: {title}"
+
+
+# More settings.
+MORE = "More settings"
+PULL = "Make it the third slider on the page, with its own curve."
+SETTING_HELP = {
+    "delta": HELP["delta"],
+    "clip": "Rows beyond this norm are scaled back to it. A smaller norm needs less noise but "
+    "distorts more rows.",
+    "fitted_rows": "Drawn by a public coin. The curve shows how many would be needed.",
+    "noise": "A seed makes the fit repeatable: a rehearsal, nothing is released.",
+}
+AVERAGED = "Average pixels, as a public step before any release"
+NOISE_FOLLOWS = "Noise multiplier: follows from ε, δ and the composition method."
+
+
+def clipping_share(*, documents: bool) -> str:
+    """The box of the clipping norm."""
+    return f"Clipping, as a share of {'a document' if documents else 'the limits'}"
+
+
+def rows_to_fit(things: str) -> str:
+    """The box of the number of rows."""
+    return f"Number n of {things} to fit (0: all)"
+
+
+def rows_per_unit_help(things: str) -> str:
+    """Of the box of rows per unit."""
+    return f"All {things} of one unit are protected together."
+
+
+def neighbours(thing: str) -> dict[str, str]:
+    """What changes between neighbouring datasets."""
+    return {
+        "replace_one": f"one {thing} is replaced",
+        "add_remove": f"one {thing} is added or removed",
+        "label": "one label is replaced; everything else is public",
+        "feature": "one row is replaced except its label, which is public",
+    }
+
+
+# Share and export.
+REHEARSAL = "rehearsal, nothing is released"
+STAND_IN_FIT = "a fit of stand-in rows drawn from the limits, not of the table"
+FIT_FILE = "Fit, guarantee and ledger (JSON)"
+NO_COMMAND_WITHOUT = (
+    "# One person is removed here: only the script and the notebook do that, no command."
+)
+NO_COMMAND_OF_SOME = (
+    "# Fewer rows are fitted here: only the script and the notebook do that, no command."
+)
+SECRET_NOISE = (
+    "the noise on your own table depends on a secret of this process",
+    "fit the file again with dpcore fit, which draws fresh noise",
+)
+
+
+def not_repeatable(*, documents: bool) -> str:
+    """Before the command that fits one's own file with fresh noise."""
+    data, public = ("texts", "words") if documents else ("table", "limits")
+    return (
+        f"A rehearsal on your {data} cannot be repeated elsewhere, because its noise depends on a "
+        f"secret of this process. To fit the file with fresh noise, save its {public}:"
+    )
+
+
+# A labelled release, class by class.
+CLASSES = "Class by class"
+SOLVERS = "Compare the solvers for noise shaped by the rows"
+SOLVING = "Solving each class's problem twice…"
+SOLVERS_NOTE = (
+    "The smallest trace of a noise covariance that hides the effect of one label on a class's "
+    "mean. Gap: the certified relative distance from the minimum. `--solver cvxpy` uses the "
+    "second solver."
+)

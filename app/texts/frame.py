@@ -1,0 +1,129 @@
+"""What several pages say: what the data is, what a link hides, what a fit guarantees."""
+
+from __future__ import annotations
+
+from dpcore.privacy.guarantee import show, show_bound, show_delta
+
+# What the data on the page is.
+PROVENANCE = {
+    "simulated": "Simulated data: everything here may be shown",
+    "public": "Published data: everything here may be shown",
+    "upload": "Your table: for the custodian only",
+    "none": "No data on this page, only arithmetic",
+    "unread": "No table in use yet",
+    "stand-in": "Stand-in data drawn from what you entered: no value of your file is shown",
+}
+OWN_TABLE = "not private · for the custodian only"
+STAND_IN = "of stand-in data"
+
+
+def misread(names: str) -> str:
+    """What of the address is not known."""
+    return (
+        f"{names}: the address has a value that this page does not recognise or that does not go "
+        "with the others, so the page opens with a different one; choose another below."
+    )
+
+
+# What a link can hide: page to the words of the link, each as the page then names it.
+HIDEABLE = {
+    "explore": {
+        "data": "the data",
+        "model": "the model",
+        "method": "the method",
+        "count": "the composition method",
+        "epsilon": "the budget's slider",
+        "delta": "delta's slider",
+        "clip": "clipping's slider",
+        "says": "the sentence under the slider",
+        "exact": "the exact fit",
+        "private": "the private fit",
+        "curve": "the curve",
+        "promise": "the guarantee",
+    },
+    "compose": {
+        "preset": "where it starts",
+        "hold": "what is fixed",
+        "show": "the choice of a picture",
+        "noise": "the noise",
+        "k": "the slider",
+        "says": "the sentence under the slider",
+        "bars": "the costs",
+        "curve": "the picture beside the bars",
+        "promise": "the best bound",
+        "more": "more methods",
+    },
+    "attack": {
+        "says": "the sentence under the slider",
+        "clouds": "the two clouds",
+        "hits": "the attacker's curve",
+        "ruler": "the ruler",
+    },
+}
+HIDE = "Hide from the class"
+UNCOVER = "Show it"
+
+
+def hidden(names: str) -> str:
+    """What a link hides."""
+    return f"**Hidden by this link:** {names}. Make a guess first."
+
+
+def guess(number: int) -> str:
+    """Where a lesson takes the guess."""
+    return f"Guess: question {number} on Learn"
+
+
+# What a fit loses against the exact one.
+LOSSES = {
+    "rows": "fewer rows",
+    "steps": "stopping early",
+    "clipping": "clipping",
+    "noise": "noise",
+}
+LOSS = "Loss against the exact fit:"
+
+
+def whole_bar(worth: str) -> str:
+    """What the bar of losses is drawn in."""
+    return f"In {worth}. The whole bar: the exact fit's gain over the public limits alone."
+
+
+# What a fit guarantees.
+OUT_OF_REACH = "this budget cannot be met."
+ASSUMPTIONS = "**Assumptions behind the guarantee**"
+NOTHING_PROVED = "**Nothing is proved** for this fit."
+SPENDING = ("release", "noise", "share of the budget")
+
+
+def no_fit(why: str | None) -> str:
+    """In place of a guarantee."""
+    return f"No fit, nothing spent: {why or OUT_OF_REACH}"
+
+
+def claimed(epsilon: float, sentence: str, *, closed: bool) -> str:
+    """A paper's claim before the guarantee. closed: its gaps are, so that one can be proved."""
+    how = "with its gaps closed" if closed else "as printed"
+    return (
+        f"The paper says epsilon = {show(epsilon)}; run here {how}: "
+        f"{sentence[0].lower()}{sentence[1:]}"
+    )
+
+
+def claim(epsilon: float, source: str) -> str:
+    """A paper's claim."""
+    return f"**The paper says** ε = {show(epsilon)} ({source})."
+
+
+def proof(epsilon: float, delta: float, kind: str, source: str) -> str:
+    """What can be proved."""
+    return (
+        f"**We can prove** ε ≤ {show_bound(epsilon)} at δ = {show_delta(delta)} ({kind}; {source})."
+    )
+
+
+# Share and export.
+SHARE = "Share and export"
+VIEW_LINK = {"explore": "all settings, no data", "compose": "every choice"}
+PRESENT = "With `&present=1` it opens in present mode. The same on another machine:"
+EACH_CARD = "Picture, CSV and a table of numbers: buttons on each card."
