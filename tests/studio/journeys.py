@@ -374,7 +374,7 @@ def uploaded(walk: Walk, url: str, table: Path) -> None:
 def planned(walk: Walk) -> None:
     """From a form that is filled in to a plan on stand-in rows."""
     walk.button("Use these")
-    walk.page.wait_for_selector(".dpl[data-step]")
+    walk.page.wait_for_selector(".dpl[data-step]", timeout=180_000)  # a million rows beside others
     walk.rest()
     walk.keep("stand-in-rows")
 
