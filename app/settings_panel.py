@@ -26,14 +26,14 @@ def more_settings(scenario: Scenario, data: Data) -> None:
         if scenario.data == GENERATED:
             _made(scenario)
         _seen(scenario, data)
-        box(scenario, "delta", "δ", 1e-5, texts.SETTING_HELP["delta"], "%e")
+        box(scenario, "delta", "δ", 1e-5, texts.HELP["delta"], "%e")
         if kind.most > kind.least:
             with _pulled(scenario, PARTS):
                 box(scenario, PARTS, f"Number of {kind.parts}", 1, None, "%d")
         if kind.clips_rows:
             with _pulled(scenario, "clip"):
                 label = texts.clipping_share(documents=data.documents)
-                box(scenario, "clip", label, 0.05, texts.SETTING_HELP["clip"], "%.2f")
+                box(scenario, "clip", label, 0.05, texts.HELP["clip"], "%.2f")
         for name, dial in scenario.offered().items():
             with _pulled(scenario, name):
                 _option(scenario, data, name, dial)
@@ -46,11 +46,11 @@ def more_settings(scenario: Scenario, data: Data) -> None:
             box(scenario, "rows_per_person", label, 1, about, "%d")
         if data.held_out is not None:
             with _pulled(scenario, "fitted_rows"):
-                label, about = texts.rows_to_fit(f"{thing}s"), texts.SETTING_HELP["fitted_rows"]
+                label, about = texts.rows_to_fit(f"{thing}s"), texts.HELP["fitted_rows"]
                 box(scenario, "fitted_rows", label, 1, about, "%d")
         with _pulled(scenario, NOISE):
             st.caption(texts.NOISE_FOLLOWS)
-        box(scenario, "noise", "Noise seed", 1, texts.SETTING_HELP["noise"], "%d")
+        box(scenario, "noise", "Noise seed", 1, texts.SEED_HELP, "%d")
 
 
 def _pick(name: str, label: str, options: Mapping[Any, str], value: Any) -> None:

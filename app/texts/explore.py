@@ -270,13 +270,7 @@ def at_full_size(title: str) -> str:
 # More settings.
 MORE = "More settings"
 PULL = "Make it the third slider on the page, with its own curve."
-SETTING_HELP = {
-    "delta": HELP["delta"],
-    "clip": "Rows beyond this norm are scaled back to it. A smaller norm needs less noise but "
-    "distorts more rows.",
-    "fitted_rows": "Drawn by a public coin. The curve shows how many would be needed.",
-    "noise": "A seed makes the fit repeatable: a rehearsal, nothing is released.",
-}
+SEED_HELP = "A seed makes the fit repeatable: a rehearsal, nothing is released."
 AVERAGED = "Average pixels, as a public step before any release"
 NOISE_FOLLOWS = "Noise multiplier: follows from ε, δ and the composition method."
 
