@@ -181,6 +181,7 @@ def bind(key: str, value: Any) -> None:
     What a run has set that was broken off by the next is set again: the browser never heard of it.
     """
     state = st.session_state
+    state.setdefault("settled", {})[key] = value
     unsent = state.setdefault("unsent", {})
     if key in state and state[key] == value and unsent.get(key) != value:
         return
@@ -210,18 +211,22 @@ def on_choice(key: str, apply: Callable[[Any], None]) -> Callable[[], None]:
 
     The browser sends the values of all widgets with each change of one. Where a page has changed
     one many times, what comes back may be the value before, or one of those that were set since:
-    none of them is a choice of the reader.
+    none of them is a choice of the reader. Nor is the value that was set or chosen last, which
+    looks like a change where an old one came back in between.
     """
 
     def changed() -> None:
         value, now = st.session_state[key], monotonic()
+        settled = st.session_state.setdefault("settled", {})
         replaced = [
             entry
             for entry in st.session_state.get("replaced", [])
             if entry[2] is None or now - entry[2] < SETTLING
         ]
         st.session_state["replaced"] = replaced
-        if not any(key == entry[0] and value == entry[1] for entry in replaced):
+        echoes = [entry[1] for entry in replaced if entry[0] == key]
+        if value not in [*echoes, settled.get(key)]:
+            settled[key] = value
             apply(value)
 
     return changed

@@ -60,6 +60,23 @@ def test_an_old_value_is_a_choice_once_the_browser_must_have_heard(
     assert sent(session, 1.0) == [1.0]
 
 
+def test_the_value_that_was_set_last_is_no_choice_however_late_it_comes(
+    session: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine a box sent its old value, then, long after, the one that it had been set
+    to: Streamlit calls that a change, and it undid what the slider had just sent."""
+    clock = [100.0]
+    monkeypatch.setattr(state, "monotonic", lambda: clock[0])
+    for value in (8.9, 7.9):
+        state.bind("box", value)
+        state.delivered()
+    assert sent(session, 8.9) == []
+    clock[0] += 1.01 * state.SETTLING
+    assert sent(session, 7.9) == []
+    assert sent(session, 5.0) == [5.0]
+    assert sent(session, 7.9) == [7.9], "the reader goes back before the page has answered"
+
+
 def test_what_a_broken_off_run_has_set_is_set_again(session: dict[str, Any]) -> None:
     class Told(dict[str, Any]):
         def __setitem__(self, key: str, value: Any) -> None:
