@@ -12,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 
+from app.callbacks import unbroken
 from app.class_guesses import HOURS, book, code_of, dot_plot
 from app.lesson import Lesson
 from app.links import Reader, among
@@ -75,6 +76,7 @@ def _form(code: str | None) -> None:
         st.button(texts.LEAVE, on_click=_leave)
 
 
+@unbroken
 def _join() -> None:
     state = st.session_state
     state.pop("class_refused", None)
@@ -84,6 +86,7 @@ def _join() -> None:
         state["class_refused"] = str(refusal)
 
 
+@unbroken
 def _leave() -> None:
     for name in ("class", "class_screen", "class_typed", "class_refused"):
         st.session_state.pop(name, None)
@@ -111,6 +114,7 @@ def count(lesson: Lesson, guess: float) -> None:
     follow(lesson.name)
 
 
+@unbroken
 def follow(name: str) -> None:
     """From now on the guesses of this question are drawn anew by themselves."""
     st.session_state["class_followed"] = name

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from app.callbacks import unbroken
 from app.frame import brand_html
 from app.texts import frame as texts
 from dpcore.accounting.base import noise_of
@@ -41,10 +42,15 @@ def toggle(title: str, key: str, help: str) -> None:
     """A button that shows what is called so, or hides it; the session's state says under the key
     whether it is shown."""
     shown = bool(st.session_state.get(key))
+
+    @unbroken
+    def turn() -> None:
+        st.session_state[key] = not shown
+
     st.button(
         f"Hide {title[0].lower()}{title[1:]}" if shown else title,
         help=help,
-        on_click=lambda: st.session_state.update({key: not shown}),
+        on_click=turn,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from app import compute
+from app.callbacks import unbroken
 from app.composing import ADJACENCIES, MECHANISMS, MOST_ROWS, Composition, Line, imported
 from app.state import ask, left_on_explore
 from app.tables import data_of
@@ -85,6 +86,7 @@ def _as_row(line: Line) -> dict[str, Any]:
     }
 
 
+@unbroken
 def _edited(key: str) -> None:
     """Take over what the reader typed; a line that describes no release is named and left out."""
     state = st.session_state

@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 
 from app import composing, links, scenario
+from app.callbacks import unbroken
 from app.composing import Composition
 from app.result_store import look_away
 from app.scenario import GENERATED, UPLOAD, Scenario, at_hand, from_query, sane
@@ -127,6 +128,7 @@ def _went_elsewhere(address: dict[str, str]) -> bool:
     return settled and "chosen" not in state and address != state["address"]
 
 
+@unbroken
 def change(**choices: Any) -> None:
     """Change some choices on Explore; those that no longer fit together are brought in line."""
     st.session_state["chosen"] = True
@@ -134,6 +136,7 @@ def change(**choices: Any) -> None:
     st.session_state["scenario"] = sane(replace(st.session_state["scenario"], **choices))
 
 
+@unbroken
 def ask(**choices: Any) -> None:
     """Change some choices on Compose."""
     st.session_state["chosen"] = True
@@ -191,6 +194,7 @@ def bind(key: str, value: Any) -> None:
     state[key] = unsent[key] = value
 
 
+@unbroken
 def heard(key: str) -> None:
     """A hand is on a widget: the browser has it, and nothing may set it again."""
     st.session_state.get("unsent", {}).pop(key, None)
@@ -215,21 +219,36 @@ def on_choice(key: str, apply: Callable[[Any], None]) -> Callable[[], None]:
     looks like a change where an old one came back in between.
     """
 
+    @unbroken
     def changed() -> None:
-        value, now = st.session_state[key], monotonic()
-        settled = st.session_state.setdefault("settled", {})
-        replaced = [
-            entry
-            for entry in st.session_state.get("replaced", [])
-            if entry[2] is None or now - entry[2] < SETTLING
-        ]
-        st.session_state["replaced"] = replaced
-        echoes = [entry[1] for entry in replaced if entry[0] == key]
-        if value not in [*echoes, settled.get(key)]:
-            settled[key] = value
+        value = st.session_state[key]
+        if _is_chosen(key, value):
             apply(value)
+            st.session_state["settled"][key] = value  # at last: until then it may be repeated
 
     return changed
+
+
+def missed(key: str) -> bool:
+    """Whether a bound widget has a choice of the reader whose callback was never called.
+
+    Streamlit begins the next run while it stops the one before; where two requests of the browser
+    come at once, the callback is lost between them.
+    """
+    state = st.session_state
+    return key in state and key in state.get("settled", {}) and _is_chosen(key, state[key])
+
+
+def _is_chosen(key: str, value: Any) -> bool:
+    """Whether the browser can have a value of a bound widget from the reader alone."""
+    now, state = monotonic(), st.session_state
+    state["replaced"] = [
+        entry
+        for entry in state.get("replaced", [])
+        if entry[2] is None or now - entry[2] < SETTLING
+    ]
+    echoes = [entry[1] for entry in state["replaced"] if entry[0] == key]
+    return value not in [*echoes, state.setdefault("settled", {}).get(key)]
 
 
 def step_of(epsilon: float, budgets: tuple[float, ...] = EPSILONS) -> int:

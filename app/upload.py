@@ -20,6 +20,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from app.callbacks import unbroken
 from app.result_store import Data
 from app.scenario import UPLOAD, delta_below, opening
 from app.state import change, left_on_explore
@@ -579,6 +580,7 @@ def custodian_bar() -> None:
         right.button(texts.SHOW_EXACT, on_click=lambda: _show(True), width="stretch")
 
 
+@unbroken
 def _show(choice: bool) -> None:
     upload = _upload()
     if upload is not None:
@@ -586,6 +588,7 @@ def _show(choice: bool) -> None:
         upload.looked |= upload.shown
 
 
+@unbroken
 def _reopen() -> None:
     """Back to the upload's screen; everything entered is still there."""
     upload = _upload()

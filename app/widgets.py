@@ -14,7 +14,7 @@ import streamlit as st
 from app import composing, scenario
 from app.composing import Composition
 from app.scenario import Scenario
-from app.state import ask, bind, change, on_choice
+from app.state import ask, bind, change, missed, on_choice
 
 Apply = Callable[[Any], None]
 Choices = Scenario | Composition
@@ -70,10 +70,14 @@ def slide(
     disabled: bool = False,
 ) -> None:
     """One of a row of numbers."""
+    choose = on_choice(key, apply)
+    if missed(key):
+        choose()
+        st.rerun()
     bind(key, value)
     st.select_slider(
         label, options, value, key=key, help=help, format_func=words, disabled=disabled,
-        on_change=on_choice(key, apply),
+        on_change=choose,
     )  # fmt: skip
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
+from streamlit.runtime.scriptrunner import RerunData, RerunException
 
 from app import state
+from app.scenario import Scenario
 
 
 class Address(dict[str, str]):
@@ -75,6 +78,66 @@ def test_the_value_that_was_set_last_is_no_choice_however_late_it_comes(
     assert sent(session, 7.9) == []
     assert sent(session, 5.0) == [5.0]
     assert sent(session, 7.9) == [7.9], "the reader goes back before the page has answered"
+
+
+class Interrupted(dict[str, Any]):
+    """A session of which the n-th touch finds that the browser has asked for something else."""
+
+    def __init__(self, values: dict[str, Any], touch: int) -> None:
+        super().__init__(values)
+        self.left = touch
+
+    def _touch(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            raise RerunException(RerunData())
+
+    def __getitem__(self, key: str) -> Any:
+        self._touch()
+        return super().__getitem__(key)
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._touch()
+        super().__setitem__(key, value)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self._touch()
+        return super().get(key, default)
+
+
+def test_a_choice_is_kept_wherever_its_callback_is_broken_off(session: dict[str, Any]) -> None:
+    """What the browser asks for meanwhile follows; else a thumb sprang back under the hand."""
+    session["scenario"] = Scenario()
+    state.bind("slider", 1.0)
+    session["slider"] = 0.3
+    for touch in range(1, 30):
+        state.st.session_state = interrupted = Interrupted(deepcopy(session), touch)
+        callback = state.on_choice("slider", lambda chosen: state.change(epsilon=chosen))
+        broken_off = False
+        try:
+            callback()
+        except RerunException:
+            broken_off = True
+        kept = dict(interrupted)
+        assert kept["scenario"].epsilon == 0.3, touch
+        assert broken_off == (interrupted.left <= 0)
+    assert not broken_off, "the last touches are more than there are"
+
+
+def test_a_choice_whose_callback_was_lost_is_told_from_what_the_page_has_set(
+    session: dict[str, Any],
+) -> None:
+    assert not state.missed("slider")
+    for value in (1.0, 2.0):
+        state.bind("slider", value)
+        state.delivered()
+        assert not state.missed("slider")
+    session["slider"] = 1.0  # an old one: the browser has not heard of 2 yet
+    assert not state.missed("slider")
+    session["slider"] = 3.0
+    assert state.missed("slider")
+    state.on_choice("slider", lambda chosen: None)()
+    assert not state.missed("slider")
 
 
 def test_what_a_broken_off_run_has_set_is_set_again(session: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from app import compute, intervals, pins, steps, upload
+from app.callbacks import unbroken
 from app.components import brand, ends, live_line, look_again, loss_bar, to_page
 from app.covers import cover
 from app.explore_scene import choices as choices_in_cards
@@ -168,6 +169,7 @@ def on_its_columns(scenario: Scenario, data: Data | None) -> Scenario:
     return current()
 
 
+@unbroken
 def wanted_by_a_hand() -> None:
     """Keep for this run on which stop of which slider a hand is whose fit is still to come."""
     stop = st.session_state["picture"]["wanted"]
