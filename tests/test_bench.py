@@ -312,7 +312,7 @@ def test_a_case_says_where_ours_does_not_come_as_far(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(factors, "LADDER", (1,))
     monkeypatch.setattr(measure, "peak_mib", lambda _: 0.0)
     case = replace(PLAIN, slack=1e-6)()["case"]
-    assert "the peer, ours" in case
+    assert "ours ends" in case
     assert "both" not in case
 
 
@@ -457,7 +457,7 @@ def test_a_growing_case_tells_curve_axis_and_size(
     page = tmp_path / "speed.html"
     assert main(["bench", "growth", "--page", str(page)]) == 0
     text = capsys.readouterr().out
-    assert "gmm: seconds grow as rows^1.00; the peer's as rows^0.00." in text
+    assert "gmm: our seconds grow as rows^1.00; the peer's as rows^0.00." in text
     written = page.read_text(encoding="utf-8")
     assert "number of rows" in written
     assert "growth: 4 3 5, per step" in written

@@ -437,7 +437,7 @@ def test_an_archive_of_rows_has_no_bounds_of_its_own(tmp_path: Path) -> None:
         ("height = 1.5\nwidth = 2", "not a whole number"),
         ('height = "two"\nwidth = 1', wording.NOT_FINITE),
         ("height = true\nwidth = 2", wording.NOT_FINITE),
-        ("height = 2\nwidth = 2", "2 x 2 pixels do not fit 2 feature numbers"),
+        ("height = 2\nwidth = 2", "2 x 2 pixels do not match the 2 numbers of the features"),
     ],
 )
 def test_an_image_that_is_none_is_refused_in_one_sentence(text: str, finding: str) -> None:

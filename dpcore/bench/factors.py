@@ -125,10 +125,12 @@ class Plain(Faces):
         steps = _fewest(lambda count: _quality(_ours(table, data, count), rows), target)
         (seconds,) = least_seconds([lambda: _ours(table, data, steps)], self.repetitions)
         quality = _quality(_ours(table, data, steps), rows)
-        where = "both" if quality >= target else f"the peer, ours {target - quality:.2g} lower:"
+        where = "both came"
+        if quality < target:
+            where = f"ours ends {target - quality:.2g} nats short, the peer came"
         return self._measured(
-            f"{data}: {where} within {self.slack:g} nats of the peer's default end; steps: ours "
-            f"{steps}, the peer's {peer.steps}",
+            f"{data}: {where} within {self.slack:g} nats of where the peer ends by default; steps: "
+            f"ours {steps}, the peer's {peer.steps}",
             seconds,
             peer,
             quality,

@@ -244,7 +244,7 @@ def _growth(rows: list[Row]) -> None:
         ours, peer = (
             power(sizes, [row[side] for row in here]) for side in ("ours_seconds", "peer_seconds")
         )
-        print(f"{curve}: seconds grow as {axis}^{ours:z.2f}; the peer's as {axis}^{peer:z.2f}.")
+        print(f"{curve}: our seconds grow as {axis}^{ours:z.2f}; the peer's as {axis}^{peer:z.2f}.")
     _name_peers(rows)
 
 

@@ -19,8 +19,8 @@ folder FOLDER: folder for the pages; those of an earlier run are replaced
     this address, and QR codes where segno is installed [no sheet]
 --json: print index and pages as JSON [the index]
 ---
-Each page is one file with its pictures and code: it opens from a disk, an email or an iframe, and
-loads nothing from elsewhere. Pictures of slow models take minutes to compute; standard error
+Each page is one file with its pictures and code: it opens from a disk or an email, or in an iframe,
+and loads nothing from elsewhere. Pictures of slow models take minutes to compute; standard error
 reports progress.
 """
 

@@ -125,7 +125,8 @@ class Schema:
         if len(self.ball.center) != self._width:
             raise InputError(
                 "ball.center",
-                f"it has {len(self.ball.center)} coordinates for {self._width} feature numbers",
+                f"it has {len(self.ball.center)} coordinates for the {self._width} numbers of the "
+                "features",
                 "give one coordinate per feature, in the order of the columns",
             )
 
@@ -136,7 +137,7 @@ class Schema:
         if height * width != self._width:
             raise InputError(
                 "image",
-                f"{height} x {width} pixels do not fit {self._width} feature numbers",
+                f"{height} x {width} pixels do not match the {self._width} numbers of the features",
                 "give a height and width whose product is that, or remove the image",
             )
 

@@ -71,7 +71,7 @@ class ReleaseSettings(Settings):
         "for noise shaped by rows (methods mte, colored, paper): exact or cvxpy [exact]",
         metavar="S",
         dial=Dial(
-            "Solver of the least-trace problem",
+            "Solver for the least-trace problem",
             "Both find the same noise; cvxpy is a general solver and takes longer.",
             choices={"exact": "our own", "cvxpy": "cvxpy"},
             methods=("mte", "colored", "least_trace", "scalable", "ball"),

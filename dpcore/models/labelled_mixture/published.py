@@ -19,7 +19,7 @@ Codes = NDArray[np.intp]
 BALLS = ("ball", "scalable")  # neighbours whose noise comes from a norm bound
 
 _NOISE_READS = "the size of its noise is computed from the private rows (local sensitivity)"
-_TWO = "a changed label affects two classes, but it charges for one"
+_TWO = "a changed label affects two classes, but the paper charges for only one"
 _RIVALS = {
     "laplace": "Laplace noise",
     "gaussian": "independent Gaussian noise",

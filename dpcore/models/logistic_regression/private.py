@@ -115,7 +115,8 @@ class LogisticRecipe(Recipe):
             (
                 "both sums of a step are charged as one release although each has its own noise; "
                 "this holds because their stated sensitivities are twice and 1.4 times the true "
-                "ones: together they have the noise of 1.257 sigma",
+                "ones; relative to the joint sensitivity of both, the two sums together are like "
+                "one release with noise 1.257 sigma",
                 "the paper scales rows by the data's own largest norm; here the bounds are public",
             ),
         )
