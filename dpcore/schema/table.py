@@ -125,8 +125,7 @@ class Schema:
         if len(self.ball.center) != self._width:
             raise InputError(
                 "ball.center",
-                f"it has {len(self.ball.center)} coordinates for the {self._width} numbers of the "
-                "features",
+                f"it has {len(self.ball.center)} coordinates; the features have {self._width}",
                 "give one coordinate per feature, in the order of the columns",
             )
 

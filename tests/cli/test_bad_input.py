@@ -177,7 +177,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "centre's length",
         good(*BUDGET, "--norm-bound", "3", "--center", "-1"),
         "ball.center",
-        "it has 1 coordinates for 2",
+        "it has 1 coordinates; the features have 2",
     ),
     (
         "centre's words",
