@@ -173,11 +173,11 @@ def _said(attack: Attack, step: int, running: str) -> str:
         best = math.ceil(50.0 * float(np.max(attack.ceiling[step] + 1.0 - attack.alarms)))
         alone = Event(EpsilonDelta(guarantee.epsilon, guarantee.delta or 0.0))
         allowed = math.floor(100.0 * float(guess_rate([alone])))
-        proved = texts.proved(best, guarantee.epsilon, allowed)
+        proved = texts.bound(best, guarantee.epsilon, allowed)
     terms = texts.terms(attack.epsilons[step], guarantee.delta, guarantee.protects)
     if not attack.played[step]:
-        return texts.unplayed(terms, proved, running)
-    achieved = texts.played(terms, float(attack.rates[step]), proved)
+        return texts.pending(terms, proved, running)
+    achieved = texts.result(terms, float(attack.rates[step]), proved)
     if guarantee.rows_per_person > 1 or guarantee.limited:
         return f"{achieved} {texts.one_row(guarantee.unit)}"
     return achieved

@@ -1,4 +1,4 @@
-"""Callbacks of widgets that come to their end."""
+"""Callbacks of widgets that are not cut short by the next request of the browser."""
 
 from __future__ import annotations
 
@@ -9,29 +9,28 @@ from typing import ParamSpec
 from streamlit.runtime.scriptrunner import RerunException
 
 Args = ParamSpec("Args")
-TRIES = 10  # each is broken off by one more request of the browser
+TRIES = 10  # each is interrupted by one more request of the browser
 
 
 def unbroken(callback: Callable[Args, None]) -> Callable[Args, None]:
-    """The callback, which has to be one that can be repeated, done to its end.
+    """A callback that runs to its end; it must be safe to repeat.
 
-    Whenever a callback reads or writes the session, Streamlit looks whether the browser has asked
-    for something else meanwhile, and if so breaks it off: what the reader chose would be forgotten,
-    and the slider would spring back. So the callback is called again; what the browser asked for
-    follows after it.
+    Whenever a callback reads or writes the session, Streamlit checks whether the browser has sent
+    another request, and if so interrupts the callback: the reader's choice would be lost, and the
+    slider would spring back. So the callback is called again; the other request is served after it.
     """
 
     @wraps(callback)
     def repeated(*words: Args.args, **named: Args.kwargs) -> None:
-        broken_off: RerunException | None = None
+        interruption: RerunException | None = None
         for _ in range(TRIES):
             try:
                 callback(*words, **named)
             except RerunException as request:
-                broken_off = request
+                interruption = request
             else:
                 break
-        if broken_off is not None:
-            raise broken_off
+        if interruption is not None:
+            raise interruption
 
     return repeated

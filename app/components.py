@@ -109,7 +109,7 @@ def guarantee_line(guarantee: Guarantee | None, refusal: str | None = None) -> s
         head, comma, rest = sentence.partition(", replacing")
         head, comma, rest = (head, comma, rest) if comma else sentence.partition(", adding")
         return f"**{head}**{comma}{rest}" if comma else sentence
-    return texts.claimed(claim.epsilon, sentence, closed=guarantee.epsilon is not None)
+    return texts.claim_with_guarantee(claim.epsilon, sentence, closed=guarantee.epsilon is not None)
 
 
 def guarantee_details(guarantee: Guarantee) -> None:

@@ -35,7 +35,7 @@ def cover(page: str, hide: str, show: Callable[[], None], data: str | None = Non
     names = [texts.HIDEABLE[page][word] for word in hide.split(",")]
     hidden = ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
     text, learn, button = st.columns([5.7, 1.65, 1.0], vertical_alignment="center")
-    text.markdown(texts.hidden(hidden))
+    text.markdown(texts.hidden_parts(hidden))
     if number is not None:
         with learn:
             to_page("learn", {}, texts.guess(number), ":material/edit:")

@@ -147,6 +147,7 @@ def first_noise(noise: float) -> None:
     ask(lines=(replace(lines[0], noise=noise), *lines[1:]))
 
 
+@unbroken
 def use_fit() -> None:
     """The ledger of the private fit on Explore becomes the list."""
     scenario = left_on_explore()

@@ -229,12 +229,12 @@ def review(
     size = schema.size if isinstance(schema, Vocabulary) else len(schema.numeric_columns())
     synthetic = scenario.declared.reads != "outcome"
     return (
-        texts.leaves(
+        texts.what_leaves(
             scenario.title, thing, size, documents=documents, persons=persons, synthetic=synthetic
         ),
         texts.for_whom(protects(scenario.adjacency, unit, rows, thing, limited=persons)),
         texts.guarantee(scenario.epsilon, scenario.delta),
-        texts.assumed(unit, rows, thing, documents=documents, persons=persons),
+        texts.assumptions(unit, rows, thing, documents=documents, persons=persons),
         texts.chosen_on_stand_ins(thing) if chosen_on == "stand-in" else texts.CHOSEN_ON_DATA,
     )
 

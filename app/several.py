@@ -61,7 +61,7 @@ def panel(scenario: Scenario, data: Data, schema: Schema) -> Callable[[], bool] 
         who = protects(*terms, limited=schema.person is not None)
         whole = planner.worlds == WORLDS
         how = " ".join((*plans[step].decided(), export.HOW))
-        st.caption(texts.planned(who, how, whole=whole))
+        st.caption(texts.plan(who, how, whole=whole))
         return None if whole else lambda: _ranged(wanted, scenario, data) is not None
 
 

@@ -295,7 +295,7 @@ def release_page(place: Path) -> tuple[str, str]:
     file = place / DOSSIER if place.is_dir() else place
     dossier = read_dossier(file)
     title = texts.release_title(title_of(dossier))
-    sentence = texts.checked(escape(dossier["created"]), sha256(file.read_bytes()))
+    sentence = texts.release_checks(escape(dossier["created"]), sha256(file.read_bytes()))
     scene = released(place, dossier)
     body = [
         brand_html(texts.RELEASED),

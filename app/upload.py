@@ -167,7 +167,7 @@ def panel() -> None:
     if upload is None:
         st.caption(texts.NOTHING_READ)
         return
-    st.caption(texts.held(upload.file.name, packed=upload.packed, locked=locked()))
+    st.caption(texts.file_status(upload.file.name, packed=upload.packed, locked=locked()))
     make = _entered(upload)
     above = st.container()  # below the button nobody would see it
     with st.container(horizontal=True):

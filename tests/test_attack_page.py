@@ -199,8 +199,8 @@ def test_the_ceiling_is_said_of_this_noise_and_epsilon_alone_allows_more(
         alone = (math.exp(epsilon) + RARE.delta) / (1.0 + math.exp(epsilon))
         best, allowed = math.ceil(100.0 * norm.cdf(mu / 2.0)), math.floor(100.0 * alone)
         assert best < allowed
-        assert f"({attack_texts.proved(best, epsilon, allowed)})" in said
-    assert f"({attack_texts.proved(72, 5.0, 99)})" in shown[attacking.EPSILONS.index(5.0)]
+        assert f"({attack_texts.bound(best, epsilon, allowed)})" in said
+    assert f"({attack_texts.bound(72, 5.0, 99)})" in shown[attacking.EPSILONS.index(5.0)]
 
 
 def spent(mu: float, epsilon: float) -> float:

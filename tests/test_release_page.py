@@ -65,7 +65,7 @@ def test_from_no_ledger_to_a_release_and_to_the_end_of_the_budget(path: Path) ->
     for line in (2, 4, 6):  # each is paid for in one line, and written down in the next
         assert release_texts.guarantee(1.0, 1e-5) in texts(at)
         assert at.button[-1].disabled
-        assert at.checkbox[0].label == release_texts.sure(1.0, again=line > 2)
+        assert at.checkbox[0].label == release_texts.confirmation(1.0, again=line > 2)
         (who,) = (one for one in at.text_input if one.label == release_texts.CONTROLLER)
         who.input(f"Registry {line}")
         at.checkbox[0].check().run()
@@ -77,7 +77,7 @@ def test_from_no_ledger_to_a_release_and_to_the_end_of_the_budget(path: Path) ->
         folder = path.parent / f"budget-release-{line}"
         dossier = json.loads((folder / "dossier.json").read_text())
         sentence = dossier["guarantee"]["sentence"]
-        assert release_texts.released(line, sentence, str(folder)) in texts(at)
+        assert release_texts.outcome(line, sentence, str(folder)) in texts(at)
         assert dossier["told_apart"] in [one.value for one in at.info]
         said = [dossier[name] for name in ("file", "controller", "purpose", "rows")]
         assert said == ["Three groups", f"Registry {line}", "", 5000]
@@ -297,7 +297,7 @@ def test_what_was_read_is_what_is_spent(path: Path) -> None:
     at.checkbox[0].check().run()
     assert not at.button[-1].disabled
     at.number_input[0].set_value(1.5).run()
-    assert at.checkbox[0].label == release_texts.sure(1.5, again=False)
+    assert at.checkbox[0].label == release_texts.confirmation(1.5, again=False)
     assert not at.checkbox[0].value
     assert at.button[-1].disabled
     at.number_input[0].set_value(3.0).run()

@@ -81,7 +81,7 @@ def test_the_value_that_was_set_last_is_no_choice_however_late_it_comes(
 
 
 class Interrupted(dict[str, Any]):
-    """A session of which the n-th touch finds that the browser has asked for something else."""
+    """A session whose n-th access is interrupted by another request of the browser."""
 
     def __init__(self, values: dict[str, Any], touch: int) -> None:
         super().__init__(values)

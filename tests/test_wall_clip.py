@@ -15,7 +15,13 @@ from support import examples
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import Scorer, yardstick
 from dpcore.schema import Column, Schema
-from dpcore.wall.data.clipping import PublicFrame, bounded_rows, clip_to_ball
+from dpcore.wall.data.clipping import (
+    FEW_COLUMNS,
+    Extent,
+    PublicFrame,
+    bounded_rows,
+    clip_to_ball,
+)
 from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Session
@@ -48,6 +54,18 @@ def test_box_holds_every_row(rows: np.ndarray) -> None:
 @examples(200)
 def test_ball_holds_every_row(rows: np.ndarray) -> None:
     assert np.all(np.linalg.norm(seen(rows, BALL), axis=1) <= HAIR)
+
+
+@given(st.integers(0, 5), st.integers(1, FEW_COLUMNS + 2), st.data())
+@examples(100)
+def test_the_extent_of_few_and_of_many_columns_is_that_of_the_rows(
+    n: int, d: int, data: st.DataObject
+) -> None:
+    rows = data.draw(arrays(float, (n, d), elements=CELLS))
+    frame = PublicFrame.of(Schema.from_bounds({f"x{i}": (-1, 2) for i in range(d)}))
+    extent = Extent.of(rows, frame)
+    assert np.array_equal(extent.least, rows.min(axis=0, initial=np.inf), equal_nan=True)
+    assert np.array_equal(extent.most, rows.max(axis=0, initial=-np.inf), equal_nan=True)
 
 
 @given(ROWS, st.floats(1e-3, 1e3), st.sampled_from([-1, -2]))

@@ -45,7 +45,7 @@ ENDS = ("hard to tell", "easy to tell")
 NOTHING_PROVED = "nothing is proved"
 
 
-def proved(best: int, epsilon: float, allowed: int) -> str:
+def bound(best: int, epsilon: float, allowed: int) -> str:
     """How often any attacker is right, in 100: with this noise, and by epsilon alone."""
     alone = f"; ε = {show_bound(epsilon)} alone would allow {allowed}" if allowed > best else ""
     return f"proved: with this noise no attacker is right more than {best} times{alone}"
@@ -65,12 +65,12 @@ def running(releases: int, who: str, other: str, done: int, budgets: int) -> str
     )
 
 
-def unplayed(terms: str, proved: str, running: str) -> str:
+def pending(terms: str, proved: str, running: str) -> str:
     """Of a budget that is still to be attacked."""
     return f"{terms}, a coin is right 50 times in 100 ({proved}). {running}"
 
 
-def played(terms: str, rate: float, proved: str) -> str:
+def result(terms: str, rate: float, proved: str) -> str:
     """Of a budget that was attacked. rate: how often the attacker was right."""
     return f"{terms}, you are right **{100 * rate:.0f} times in 100** (a coin: 50; {proved})."
 

@@ -113,7 +113,7 @@ def as_published(ways: str) -> str:
     return f"As published, this method uses {ways} for composition."
 
 
-def stays(why: str, way: str) -> str:
+def composition_stays(why: str, way: str) -> str:
     """That another composition method was refused."""
     return f"{why} The picture keeps {way}."
 
@@ -133,7 +133,7 @@ def attack(epsilon: float, whose: str, rate: float, low: float, high: float, gue
     )
 
 
-def attacked(unit: str, *, label: bool, one_row: bool, rows: int) -> str:
+def target(unit: str, *, label: bool, one_row: bool, rows: int) -> str:
     """Whose row the attack was on. rows: that a unit may have, where it is not known by an id."""
     if rows > 1:
         return f"one row, of at most {rows} for each {unit},"

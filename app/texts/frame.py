@@ -64,7 +64,7 @@ HIDE = "Hide from the class"
 UNCOVER = "Show it"
 
 
-def hidden(names: str) -> str:
+def hidden_parts(names: str) -> str:
     """What a link hides."""
     return f"**Hidden by this link:** {names}. Make a guess first."
 
@@ -101,7 +101,7 @@ def no_fit(why: str | None) -> str:
     return f"No fit, nothing spent: {why or OUT_OF_REACH}"
 
 
-def claimed(epsilon: float, sentence: str, *, closed: bool) -> str:
+def claim_with_guarantee(epsilon: float, sentence: str, *, closed: bool) -> str:
     """A paper's claim before the guarantee. closed: its gaps are, so that one can be proved."""
     how = "with its gaps closed" if closed else "as printed"
     return (

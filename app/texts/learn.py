@@ -25,7 +25,7 @@ LEAD = f"What does privacy cost? Look (the answer is hidden), guess, and see. {T
 MY_GUESS = "That is my guess"
 
 
-def guessed(guess: str, *, right: bool) -> str:
+def your_guess(guess: str, *, right: bool) -> str:
     """What the reader said, above the answer."""
     return f"You said **{guess}**{', which is right' if right else ''}."
 

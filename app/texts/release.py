@@ -38,7 +38,7 @@ LOCKED_HELP = "Fix ε at the value in this line."
 SIMULATING = "Simulating each release on rows drawn from the limits …"
 
 
-def planned(who: str, how: str, *, whole: bool) -> str:
+def plan(who: str, how: str, *, whole: bool) -> str:
     """Who is protected and how it was planned. whole: easy and hard rows are simulated too."""
     so_far = (
         ""
@@ -139,7 +139,7 @@ def total(epsilon: float, delta: float, who: str, releases: int) -> str:
     )
 
 
-def composed(fingerprint: str, *, zcdp: bool) -> str:
+def ledger_rule(fingerprint: str, *, zcdp: bool) -> str:
     """How the ledger composes its releases."""
     how = (
         "Composed by zCDP (zero-concentrated DP), which stays valid when each release is chosen "
@@ -155,7 +155,7 @@ def left_allows(releases: str) -> str:
     return f"What is left allows: {releases}."
 
 
-def compared(delta: float) -> str:
+def comparison(delta: float) -> str:
     """Below the other composition methods."""
     return (
         f"For comparison only: the ledger's own method decides. At δ = {show_delta(delta)}; sums "
@@ -164,7 +164,7 @@ def compared(delta: float) -> str:
 
 
 # Review.
-def leaves(
+def what_leaves(
     model: str, thing: str, size: int, *, documents: bool, persons: bool, synthetic: bool
 ) -> str:
     """What leaves. size: columns, or of documents public words. persons: an id says whose rows."""
@@ -190,7 +190,7 @@ def guarantee(epsilon: float, delta: float) -> str:
     )
 
 
-def assumed(unit: str, rows: int, thing: str, *, documents: bool, persons: bool) -> str:
+def assumptions(unit: str, rows: int, thing: str, *, documents: bool, persons: bool) -> str:
     """What the proof takes as given. rows: the most that one unit has."""
     public = "list of words was" if documents else "limits were"
     has = f"every {unit} has at most {rows} {thing}{'s' if rows > 1 else ''}"
@@ -228,7 +228,7 @@ def does_not_fit(epsilon: float, delta: float) -> str:
     )
 
 
-def sure(epsilon: float, *, again: bool) -> str:
+def confirmation(epsilon: float, *, again: bool) -> str:
     """The box to tick before anything is spent."""
     return (
         f"I have read this. Spend {'another ' if again else ''}ε = {show_bound(epsilon)} for good."
@@ -243,6 +243,6 @@ def delta_too_large(thing: str) -> str:
     )
 
 
-def released(line: int, sentence: str, folder: str) -> str:
+def outcome(line: int, sentence: str, folder: str) -> str:
     """Where a release stands. sentence: its guarantee."""
     return f"Line {line} of the ledger. {sentence} The files are in {folder}."

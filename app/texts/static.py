@@ -65,7 +65,7 @@ def release_title(title: str) -> str:
     return f"{title}: a private release"
 
 
-def checked(created: str, digest: str) -> str:
+def release_checks(created: str, digest: str) -> str:
     """What was checked when the page of a release was made; digest: of its dossier."""
     return (
         f"{created} · When this page was made, the proof was replayed and the "

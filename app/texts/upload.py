@@ -22,7 +22,7 @@ def file_kinds(largest: int) -> str:
     )
 
 
-def held(file: str, *, packed: bool, locked: bool) -> str:
+def file_status(file: str, *, packed: bool, locked: bool) -> str:
     """Where the file is, and what of it was looked at before its limits are in use."""
     if packed:
         looked_at = (

@@ -261,7 +261,7 @@ def played(scenario: Scenario, data: Data) -> None:
         return  # the budget is out of reach, which the picture says
     if attack is None:
         return
-    whose = texts.attacked(
+    whose = texts.target(
         data.unit,
         label=scenario.adjacency == "label",
         one_row=data.is_one_row(scenario.rows_per_person),
@@ -340,7 +340,7 @@ def choices(scenario: Scenario, table: Data | None) -> None:
 
         _select("count_by", "Composition", ways, scenario.count_by, count_by, "count" in hidden)
     if why := st.session_state.pop("refused", ""):
-        st.warning(texts.stays(why, ways[scenario.count_by]))
+        st.warning(texts.composition_stays(why, ways[scenario.count_by]))
 
 
 def data_titles() -> dict[str, str]:

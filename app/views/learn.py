@@ -93,7 +93,7 @@ def question_card(number: int, lesson: Lesson, guesses: dict[str, float]) -> Non
             st.rerun()
         return
     right = lesson.nearest(lesson.answer()) == stored
-    st.markdown(texts.guessed(brief(stored), right=right))
+    st.markdown(texts.your_guess(brief(stored), right=right))
     answer(lesson, stored)
 
 

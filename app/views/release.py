@@ -256,7 +256,7 @@ def bar(plan: Plan, epsilon: float, thing: str) -> None:
         split(state, epsilon)
     for number in state.open:
         st.caption(told_open(number))
-    st.caption(texts.composed(state.fingerprint, zcdp=state.terms.filter == "zcdp"))
+    st.caption(texts.ledger_rule(state.fingerprint, zcdp=state.terms.filter == "zcdp"))
     otherwise(state)
 
 
@@ -303,7 +303,7 @@ def otherwise(state: State) -> None:
         st.markdown(
             "| Composition | ε spent | ε left |\n| --- | ---: | ---: |\n" + "\n".join(lines)
         )
-        st.caption(texts.compared(state.terms.limit.delta))
+        st.caption(texts.comparison(state.terms.limit.delta))
 
 
 def _known(number: float | None, shown: Callable[[float], str]) -> str:
@@ -332,7 +332,7 @@ def spending(
         left = plan.state.left_amount
         st.error(texts.does_not_fit(left.epsilon, left.delta))
     sure = st.checkbox(
-        texts.sure(scenario.epsilon, again="released" in st.session_state),
+        texts.confirmation(scenario.epsilon, again="released" in st.session_state),
         key=f"sure_{plan.state.fingerprint}_{scenario.as_query()}",  # to anything else: not yet
     )
     large = rows is not None and scenario.delta * rows > 1.0
@@ -360,7 +360,7 @@ def taken() -> None:
         return
     dossier, folder, files = st.session_state["released"]
     line, sentence = dossier["line"]["number"], dossier["guarantee"]["sentence"]
-    st.success(texts.released(line, sentence, folder))
+    st.success(texts.outcome(line, sentence, folder))
     if dossier["told_apart"]:
         st.info(dossier["told_apart"], icon=":material/query_stats:")
     for column, (name, content) in zip(st.columns(3), files.items(), strict=False):

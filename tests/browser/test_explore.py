@@ -679,7 +679,7 @@ def test_an_upload_is_planned_on_stand_ins_until_the_custodian_asks(explore: Any
     choose(page, "Data", "Your own file")
     page.get_by_text(upload_texts.NOTHING_READ).wait_for()
     hand_in(page, "people.csv", PEOPLE)
-    page.get_by_text(upload_texts.held("people.csv", packed=False, locked=False)).wait_for()
+    page.get_by_text(upload_texts.file_status("people.csv", packed=False, locked=False)).wait_for()
     page.wait_for_selector("#glide-cell-0-2", state="attached")
     for row, limits in enumerate((("0", "110"), ("0", "200000"))):
         for column, value in zip(SECOND, limits, strict=True):
@@ -758,12 +758,12 @@ def test_a_bad_upload_gives_one_sentence_and_keeps_what_was_entered(explore: Any
 
     use = page.get_by_role("button", name="Use these limits")
     hand_in(page, "words.csv", "a,b\nx,y\nz,w\n")
-    page.get_by_text(upload_texts.held("words.csv", packed=False, locked=False)).wait_for()
+    page.get_by_text(upload_texts.file_status("words.csv", packed=False, locked=False)).wait_for()
     wait_until_idle(page)
     use.click()
     assert one_sentence(sentence_of_error(page, upload_texts.NO_FEATURE[0]))
     hand_in(page, "people.csv", PEOPLE)
-    held = page.get_by_text(upload_texts.held("people.csv", packed=False, locked=False))
+    held = page.get_by_text(upload_texts.file_status("people.csv", packed=False, locked=False))
     page.wait_for_selector("#glide-cell-0-2", state="attached")
     wait_until_idle(page)
     use.click()
