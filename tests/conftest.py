@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
+import collecting
 import pytest
 from hypothesis import settings
 
@@ -28,9 +29,10 @@ settings.register_profile("quick", deadline=None, max_examples=20)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Fewer examples outside the full lane."""
+    """Fewer examples outside the full lane, and the hooks of collection for every folder."""
     few = config.option.markexpr.startswith(("quick", "merge"))
     settings.load_profile("quick" if few else "thorough")
+    config.pluginmanager.register(collecting)
 
 
 def _quick(config: pytest.Config) -> bool:
@@ -78,9 +80,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browsers are of the merge lane; what is in no lane is quick; what is marked for the
     merge and the full lane is in the full one; a property is met again there, with more cases.
 
-    What takes longest comes first: no process has to wait for it at the end.
+    What takes longest comes first: no process has to wait for it at the end. All processes have
+    the items in one order, whichever they collected first.
     """
-    items.sort(key=lambda item: "[types]" not in item.name)
+    items.sort(key=lambda item: ("[types]" not in item.name, item.path))
     for item in items:
         if item.get_closest_marker("full"):
             item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "merge"]

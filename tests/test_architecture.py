@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 from support import ROOT, every, syntax
@@ -538,6 +539,12 @@ def test_a_name_that_a_package_lends_is_no_module_of_it() -> None:
             }
             assert lent
             assert not lent & {p.stem for p in path.parent.iterdir()}, path
+
+
+def test_every_module_can_be_imported() -> None:
+    """Also one that no test needs: collection imports only files that hold an example."""
+    for path in [*_modules(), *(ROOT / "app").rglob("*.py")]:
+        import_module(_name(path))
 
 
 def test_no_module_is_an_orphan() -> None:

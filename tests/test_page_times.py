@@ -42,6 +42,7 @@ def frame_in(file: str, caller: str = "") -> Any:
         ("<frozen importlib._bootstrap>", "imports"),
         ("/lib/python3.11/threading.py", ""),
     ],
+    ids=["wall", "checks", "app", "streamlit", "imports", "threads"],
 )
 def test_a_frame_has_its_room(file: str, room: str) -> None:
     assert room_of(frame_in(file)) == room
