@@ -29,12 +29,11 @@ def pick(
     help: str | None = None,
 ) -> None:
     """One of several, each with its title; a value that is none of them shows the first."""
-    bind(key, value)
+    choose = _bound(key, value, apply, shown=value in options)
     names = list(options)
     st.selectbox(
         label, names, names.index(value) if value in options else 0, key=key, help=help,
-        format_func=lambda option: options.get(option, str(option)),
-        on_change=on_choice(key, apply),
+        format_func=lambda option: options.get(option, str(option)), on_change=choose,
     )  # fmt: skip
 
 
@@ -51,10 +50,10 @@ def number(
     """A number in a box. span: lowest, highest and step, whole where the value is. empty: what an
     empty box means."""
     low, high, step = span if value is None else map(type(value), span)
-    bind(key, value)
+    choose = _bound(key, value, apply)
     st.number_input(
         label, low, high, value, step=step, format=form, key=key, help=help, placeholder=empty,
-        on_change=on_choice(key, apply),
+        on_change=choose,
     )  # fmt: skip
 
 
@@ -70,15 +69,24 @@ def slide(
     disabled: bool = False,
 ) -> None:
     """One of a row of numbers."""
-    choose = on_choice(key, apply)
-    if missed(key):
-        choose()
-        st.rerun()
-    bind(key, value)
+    choose = _bound(key, value, apply)
     st.select_slider(
         label, options, value, key=key, help=help, format_func=words, disabled=disabled,
         on_change=choose,
     )  # fmt: skip
+
+
+def _bound(key: str, value: Any, apply: Apply, shown: bool = True) -> Callable[[], None]:
+    """The callback of a widget that shows a value; a choice whose callback was lost is applied.
+
+    shown: the widget can show the value; what it shows otherwise was chosen by nobody.
+    """
+    choose = on_choice(key, apply)
+    if shown and missed(key):
+        choose()
+        st.rerun()
+    bind(key, value)
+    return choose
 
 
 def box(

@@ -595,13 +595,19 @@ def test_slider_and_exact_box_say_the_same() -> None:
     assert control(page, "select_slider", "Privacy budget").value == pytest.approx(1.07, rel=0.06)
 
 
-def test_a_slider_whose_callback_was_lost_is_applied_in_the_next_run() -> None:
-    """The browser's value is in the session, but nobody was called."""
+def test_a_choice_whose_callback_was_lost_is_applied_in_the_next_run() -> None:
+    """The browser's value is in the session, but nobody was called: a slider, a box and a list."""
     page = opened()
     page.session_state["epsilon_step"] = 2.0
     healthy(page.run())
     assert page.session_state["scenario"].epsilon == 2.0
     assert control(page, "number_input", "Exact").value == 2.0
+    page.session_state["epsilon_exact"] = 1.5
+    healthy(page.run())
+    assert page.session_state["scenario"].epsilon == 1.5
+    page.session_state["choice_count_by"] = "zcdp"
+    healthy(page.run())
+    assert page.session_state["scenario"].count_by == "zcdp"
 
 
 def test_nothing_is_fitted_anew_for_a_budget_on_the_slider(monkeypatch: pytest.MonkeyPatch) -> None:

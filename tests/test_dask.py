@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import distributed
 import numpy as np
 import pandas as pd
 import pytest
@@ -43,6 +42,8 @@ SCHEMA = Schema.from_bounds({f"x{i}": (0.0, 100.0) for i in (1, 2, 3)})
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     """Two workers, each a process of one thread."""
+    import distributed
+
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0
@@ -71,6 +72,8 @@ def assert_same(fit: Any, other: Any, tolerance: float = 1e-9) -> None:
 
 
 def test_a_fit_on_a_thread_of_this_process_is_the_fit_here(folder: Path) -> None:
+    import distributed
+
     with distributed.Client(
         processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
     ):
@@ -254,7 +257,7 @@ def test_the_command_line_has_workers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked = []
-    monkeypatch.setattr(distributed, "Client", lambda *words, **_: asked.append(words) or client)
+    monkeypatch.setattr("distributed.Client", lambda *words, **_: asked.append(words) or client)
     folder.with_name("rows.toml").write_text(SCHEMA.to_toml(), encoding="utf-8")
     words = ["--epsilon", "1", "--delta", "1e-5", "--seed", "1", "--components", "2", "--json"]
     outputs = []
