@@ -13,7 +13,7 @@ from dpcore.declaration import Statement, declarations
 
 PAGE = Path(__file__).parents[2] / "app" / "docs" / "methods.md"
 HEAD = (
-    "| model | what one row adds, and the lemma | proved here | claim, and what is wrong with it "
+    "| model | what one row adds, and the lemma | proved here | claim, and whether it holds "
     "|\n"
     "| --- | --- | --- | --- |\n"
 )
