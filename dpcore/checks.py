@@ -58,7 +58,7 @@ def share_below_one(field: str, value: Any) -> float:
     """
     parsed = number(field, value)
     if not (0.0 <= parsed < 1.0):
-        raise InputError(field, f"{value} is not a share below 1", "give one, for example 0.2")
+        raise InputError(field, f"{value} is not in [0, 1)", "give a share, for example 0.2")
     return parsed
 
 
@@ -151,7 +151,7 @@ def one_of(field: str, value: Any, allowed: Collection[str]) -> str:
 def path_of(field: str, path: str | Path) -> Path:
     """A path that a file can have. Raises InputError for anything else."""
     if not isinstance(path, str | PathLike):
-        raise InputError(field, "it is not a path", "give the path of one, as text")
+        raise InputError(field, "it is not a path", "give a path, as text")
     if "\0" in str(path):
-        raise InputError(field, "its name contains a NUL", "name another place")
+        raise InputError(field, "its name contains a NUL", "give another path")
     return Path(path)

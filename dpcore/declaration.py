@@ -19,7 +19,7 @@ from dpcore.schema import Schema
 ACCOUNTANTS = ("exact", "zcdp", "ma", "linear", "advanced")  # of all-Gaussian fits, as shown
 MOST_COMPONENTS = 50
 MOST_LABELLED_COLUMNS = 20  # columns of a labelled table whose classes are fitted while one waits
-CLIP = "clipping ball as a share of the public radius [1]"
+CLIP = "radius of the clipping ball, as a share of the public radius [1]"
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ class Model:
     no_intervals: str = "no intervals for this model have been validated"
     noise_sentence: str = ""
     worlds: tuple[World, World, World] = WORLDS
-    decides: str = "how far apart the groups are, and how much of its limits each column fills"
+    decides: str = "how far apart the groups are, and how much of its range each column fills"
 
     def load(self, place: str) -> Any:
         """What stands at ``file:object`` in the model's folder."""

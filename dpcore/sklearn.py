@@ -88,12 +88,12 @@ class _Absent:
 
 
 _EXACT = (
-    "on the rows of the fit it would be exact, which is not private; use score(X) on public or "
+    "on the fitted rows its value would be exact, which is not private; use score(X) on public or "
     "simulated rows"
 )
 _STEPS = (
     "the number of steps is public and fixed before the rows are read, since a stopping rule would "
-    "reveal something about them; it is in fit_.settings"
+    "reveal something about them; fit_.settings states it"
 )
 _COUNT = "the number of fitted rows may be private; fit_.guarantee states what counts as public"
 
@@ -126,13 +126,13 @@ class _Private(_Parameters):
         "labels of the fitted rows would reveal something about them, so none are kept; pass "
         "rows to predict(X) or transform(X)"
     )
-    fit_predict: Any = _Absent("it puts no rows into groups; call fit(X) alone")
+    fit_predict: Any = _Absent("this model does not assign rows to groups; call fit(X) alone")
     partial_fit = _Absent(
-        "each call would be one more release; fit(X) pays once for all rows, and with ledger= the "
-        "fits add up"
+        "each call would be one more release; fit(X) spends its budget once for all rows, and "
+        "ledger= composes several fits"
     )
     sample: Any = _Absent(
-        "this model does not describe how rows are spread; draw them from a mixture"
+        "this model does not describe how rows are distributed; draw rows from a mixture"
     )
 
     @classmethod
@@ -178,8 +178,8 @@ class _Private(_Parameters):
         if self.random_state is not None and not isinstance(self.random_state, (int, np.integer)):
             raise InputError(
                 "random_state",
-                "it is a generator, whose state others may hold",
-                "give None for fresh noise, or a whole number to rehearse",
+                "it is a generator, whose state others may know",
+                "give None for fresh noise, or a whole number for a rehearsal",
             )
         privacy = Privacy(
             epsilon=self.epsilon,
@@ -199,7 +199,7 @@ class _Private(_Parameters):
             raise InputError(
                 "random_state",
                 "it makes a rehearsal, which cannot be charged to a ledger",
-                "leave it None, or leave the ledger out",
+                "set it to None, or leave the ledger out",
             )
         guarantee, self.ledger_ = self.fit_.guarantee, self.fit_.ledger
         self.guarantee_ = replace(guarantee, assumptions=(*guarantee.assumptions, UNFITTED_STEPS))
@@ -298,7 +298,9 @@ def _schema(names: list[str], bounds: Bounds | None) -> Schema:
     if isinstance(bounds, Mapping):
         absent = [name for name in names if name not in bounds]
         if absent:
-            raise InputError("bounds", f"column {absent[0]!r} has none", "give a pair for each")
+            raise InputError(
+                "bounds", f"column {absent[0]!r} has none", "give a pair for each column"
+            )
         bounds = [bounds[name] for name in names]
         if any(np.shape(pair) != (2,) for pair in bounds):
             raise InputError("bounds", "a column has no pair", "give {name: (lower, upper)}")
@@ -318,7 +320,7 @@ def _schema(names: list[str], bounds: Bounds | None) -> Schema:
         raise InputError(
             "bounds",
             "they are not one pair, a pair for each column, or a radius",
-            "give (lower, upper), or one for each column",
+            "give (lower, upper), or one such pair for each column",
         )
     return Schema.from_bounds(
         {name: (low, high) for name, (low, high) in zip(names, pairs, strict=True)}
@@ -518,7 +520,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Grouped):  # 
     """
 
     sample = _Absent(
-        "nothing was released about how rows are spread around a centre; draw them from a mixture"
+        "nothing was released about how rows spread around a centre; draw rows from a mixture"
     )
 
     n_clusters: int = 3
@@ -683,7 +685,7 @@ class DPPCA(_Axes):
         rows = self._numbers(X)
         names = self._names(rows)
         if self.n_components is not None and whole("n_components", self.n_components) > len(names):
-            raise InputError("n_components", "there are fewer columns", f"give 1 to {len(names)}")
+            raise InputError("n_components", "X has fewer columns", f"give 1 to {len(names)}")
         self._fitted_to(_sealed(rows, names, self.bounds), "covariance")
         return self._learned()
 
@@ -718,7 +720,9 @@ class DPPCA(_Axes):
         places = check_array(X, dtype=np.float64)
         if places.shape[1] != len(self.components_):
             raise InputError(
-                "X", "it does not have one column per component", f"give {len(self.components_)}"
+                "X",
+                "it does not have one column per component",
+                f"give {len(self.components_)} columns",
             )
         return np.asarray(self.mean_ + places @ self.components_)
 
@@ -778,7 +782,7 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
         labels = column_or_1d(y if infer else np.asarray(y, object), warn=True)
         if len(labels) != rows.shape[0]:
             raise InputError(
-                "y", "it does not have as many outcomes as X has rows", "give one per row"
+                "y", "it does not have as many outcomes as X has rows", "give one outcome per row"
             )
         self.classes_ = _read_classes(labels) if infer else _two_classes(self.classes)
         yes = labels == self.classes_[-1] if infer else self._says_yes(labels)
@@ -832,12 +836,15 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
             raise InputError(
                 "classes",
                 "none were given",
-                'write the two public outcomes, no before yes, for example classes=("no", "yes"); '
-                'classes="infer" reads them from the labels and proves nothing',
+                "give the two public outcomes, the negative one first, for example "
+                'classes=("no", "yes"); classes="infer" reads them from the labels and proves '
+                "nothing",
             )
         if isinstance(self.classes, str) and self.classes != "infer":
             raise InputError(
-                "classes", "a single text was given", 'give two, for example classes=("no", "yes")'
+                "classes",
+                "a single text was given",
+                'give two classes, for example classes=("no", "yes")',
             )
         return isinstance(self.classes, str)
 
@@ -972,7 +979,7 @@ def _two_classes(classes: Any) -> NDArray[Any]:
         raise InputError(
             "classes",
             "they have no order",
-            'give a tuple, no before yes, for example classes=("no", "yes")',
+            'give a tuple, the negative class first, for example classes=("no", "yes")',
         )
     labels = np.asarray(classes)
     if labels.shape != (2,):

@@ -259,8 +259,8 @@ def test_why_the_private_peer_is_left_out(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv(peers.ELSEWHERE, sys.executable)
     why = peers.why_missing_elsewhere("a_peer_that_is_not_there")
     assert (
-        why
-        == f"a_peer_that_is_not_there cannot be imported by the interpreter of {peers.ELSEWHERE}"
+        why == "a_peer_that_is_not_there cannot be imported by the interpreter that "
+        f"{peers.ELSEWHERE} names"
     )
 
 
@@ -312,7 +312,7 @@ def test_a_case_says_where_ours_does_not_come_as_far(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(factors, "LADDER", (1,))
     monkeypatch.setattr(measure, "peak_mib", lambda _: 0.0)
     case = replace(PLAIN, slack=1e-6)()["case"]
-    assert "ours ends" in case
+    assert "ours misses" in case
     assert "both" not in case
 
 
@@ -381,7 +381,7 @@ def test_topics_are_judged_by_one_formula_and_all_sides_find_some(
     assert main(["bench", "topics"]) == 0
     text = capsys.readouterr().out
     assert f"{plain['ours_tokens_per_second']:.0f}" in text
-    assert "All sides: the same documents" in text
+    assert "All sides use the same documents" in text
 
 
 @pytest.mark.merge

@@ -73,7 +73,11 @@ def test_a_zip_of_texts_is_the_folder_of_them(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("members", "found"),
-    [({}, "has no .txt file"), ({"a.txt": b"\xff"}, "not UTF-8"), (None, "is damaged, or locked")],
+    [
+        ({}, "has no .txt file"),
+        ({"a.txt": b"\xff"}, "not UTF-8"),
+        (None, "is damaged or encrypted"),
+    ],
 )
 def test_a_zip_that_cannot_be_read_is_one_sentence_without_its_members(
     tmp_path: Path, members: dict[str, bytes] | None, found: str

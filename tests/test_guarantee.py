@@ -87,7 +87,7 @@ ENTRY = {
     "no noise": {"noise_scale": lambda e: 0.0, "noise": lambda e: "none"},
     "undefined noise": {"noise_scale": lambda e: math.nan},
     "another law": {"noise": lambda e: "laplace"},
-    "an unknown or restricted distribution": {"noise": lambda e: "uniform"},
+    "the distribution is unknown or restricted": {"noise": lambda e: "uniform"},
     "a smaller sensitivity": {"sensitivity": lambda e: e.sensitivity * (1 - 1e-6)},
     "a larger sensitivity": {"sensitivity": lambda e: e.sensitivity * (1 + 1e-6)},
     "released twice": {"count": lambda e: 2},

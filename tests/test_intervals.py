@@ -221,10 +221,10 @@ def test_an_older_dossier_says_what_it_lacks() -> None:
     fit = fitted("mean", 2.0)
     with pytest.raises(dp.InputError, match="the number of rows is not stated; give rows="):
         replace(fit, rows=None).intervals()
-    with pytest.raises(dp.InputError, match="where rows were clipped; give clip="):
+    with pytest.raises(dp.InputError, match="how rows were clipped; give clip="):
         replace(fit, clip=None).intervals()
     assert replace(fit, clip=None).told_apart == UNKNOWN.format(
-        "the dossier does not state where rows were clipped"
+        "the dossier does not state how rows were clipped"
     )
     given = replace(fit, rows=None, clip=None).intervals(rows=5_000, clip=1.0)
     assert given.as_dict() == intervals("mean", 2.0).as_dict()

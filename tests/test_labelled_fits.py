@@ -299,7 +299,7 @@ def test_as_published_is_refused_for_a_release_of_private_rows() -> None:
     rows, kinds, _ = labelled_classes(200, 2, 2, np.random.default_rng(0))
     frame, schema = labelled_frame(rows, kinds)
     table = PrivateTable.seal(frame, schema)
-    with pytest.raises(InputError, match="give a seed to rehearse"):
+    with pytest.raises(InputError, match="give a seed for a rehearsal"):
         dp.fit("gmm-release", table, privacy=request(1.0, "label", mode="paper"))
     assert dp.fit("gmm-release", table, privacy=request(1.0, "label", mode="paper"), seed=1)
 

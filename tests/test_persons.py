@@ -272,7 +272,7 @@ def test_what_is_not_proved_of_persons_is_refused(
 ) -> None:
     asked = dp.Privacy(noise_multiplier=3.0, adjacency=adjacency)
     with pytest.raises(
-        InputError, match="id column: no bound is proved on how much all rows of one person change"
+        InputError, match="id column: no bound is proved on how much one person's rows together"
     ):
         dp.fit(model, sealed_crowd(ALL_ROLES), privacy=asked, **words)
 
@@ -298,12 +298,12 @@ def session(opens: Any, adjacency: str = "replace_one", schema: Schema = ALL_ROL
 
 
 def test_the_wall_itself_refuses_doors_without_a_lemma() -> None:
-    with pytest.raises(WallError, match="has no bound"):
+    with pytest.raises(WallError, match="does not bound"):
         session(LabelledRows)
     for adjacency in ("label", "feature"):
         with pytest.raises(InputError, match="protects whole persons"):
             session(FeatureRows, adjacency)
-    with pytest.raises(InputError, match="the cost of a sample is proved"):
+    with pytest.raises(InputError, match="subsampling is proved"):
         Minibatches(session(FeatureRows), Sample.under("replace_one", 0.5))
     with pytest.raises(WallError, match="coins by row position"):
         Parts(session(MaskedRows), 2)
@@ -356,7 +356,7 @@ def test_a_part_of_a_table_proves_nothing_of_persons() -> None:
     rest, _ = sealed_crowd(NUMBERS).split(0.2, 0)
     words: dict[str, Any] = {"privacy": dp.Privacy(epsilon=1.0, delta=1e-5), "n_components": 1}
     assert dp.fit("gmm", rest, seed=0, **words).guarantee.epsilon is None
-    with pytest.raises(InputError, match="the choice of rows in this part"):
+    with pytest.raises(InputError, match="which rows are held out would change"):
         dp.fit("gmm", rest, **words)
 
 

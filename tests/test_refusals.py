@@ -386,7 +386,7 @@ def test_a_table_without_public_facts_is_refused(asked: Callable[[PrivateTable],
     [
         (
             lambda: PublicFrame.of(Schema((Column("notes", type="text"),))),
-            "the schema names no number",
+            "the schema names no column of numbers",
         ),
         (lambda: class_names(Schema((*NUMBERS, _wide_label()))), "its classes are not public"),
         (lambda: target_frame(Schema((*NUMBERS, _text_target()))), "column cannot be a target"),
@@ -568,7 +568,7 @@ SHAPES: list[tuple[Callable[[], object], type[Exception], str]] = [
     (
         lambda: exhibit_labelled(labelled(noise=None), "x", lambda *each: each, 1),
         InputError,
-        "an exhibit needs noise",
+        "a method as published needs noise",
     ),
     (
         lambda: _inside(session(table(), MaskedRows), lambda seen, runs: np.zeros((1, 1, 1)), 1.0),
@@ -581,28 +581,32 @@ SHAPES: list[tuple[Callable[[], object], type[Exception], str]] = [
             "sums", OutcomeMoments(9, 2.0, 1.0, 1.0), None, ONE
         ),
         ValueError,
-        "dimension than the rows",
+        "the contribution and the rows differ in dimension",
     ),
     (
         lambda: PerturbedObjective(9, 2.0).release(
             session(table(BACK), LogisticRows), "sums", np.ones(1), np.ones(1)
         ),
         ValueError,
-        "the objective has another dimension",
+        "the objective and the rows differ in dimension",
     ),
     (
         lambda: BallVector(2, 1.0).total(
             session(table(), MaskedRows), Vectors(lambda *each: None), object()
         ),
         WallError,
-        "not drawn in samples",
+        "cannot be subsampled",
     ),
     (lambda: row_vectors._demand_as_many(4, 3), InputError, "more parts than rows"),
     (lambda: belief(3), ValueError, "number of pixels"),
     (lambda: belief(2, units=2), ValueError, "a belief whose shape"),
-    (lambda: topics(2), ValueError, "other words than the corpus"),
+    (lambda: topics(2), ValueError, "the corpus differ in their number of words"),
     (lambda: topics(3, runs=2), ValueError, r"the shape \(runs, components, words\)"),
-    (lambda: _Standard(3).l1_sensitivity("label", "sums"), InputError, "no Laplace noise"),
+    (
+        lambda: _Standard(3).l1_sensitivity("label", "sums"),
+        InputError,
+        "Laplace noise is not covered",
+    ),
     (lambda: topics(3, weights=3), ValueError, "the shape \\(documents, topics\\)"),
     (lambda: SecondMoments(2, 1.0).slice("absent"), KeyError, "absent"),
     (lambda: Sample("poisson", 0.0), InputError, "the sampled share"),
@@ -620,7 +624,7 @@ SHAPES: list[tuple[Callable[[], object], type[Exception], str]] = [
     (
         lambda: grid.grid_for(1e-12, 1.0, 1.0, 10**9, 4),
         InputError,
-        "too small for whole numbers",
+        "too small for 64-bit whole numbers",
     ),
 ]
 

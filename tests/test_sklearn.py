@@ -398,7 +398,7 @@ LOOKED_FOR = {
     "aic": "use score", "bic": "use score", "inertia_": "use score", "loglike_": "use score",
     "lower_bound_": "use score", "bound_": "use score", "labels_": "pass rows to predict",
     "n_iter_": "fit_.settings", "converged_": "fit_.settings", "n_samples_": "may be private",
-    "fit_predict": "no rows into groups", "partial_fit": "ledger=", "sample": "draw",
+    "fit_predict": "does not assign rows to groups", "partial_fit": "ledger=", "sample": "draw",
 }  # fmt: skip
 
 

@@ -361,7 +361,9 @@ def test_an_id_column_beside_texts_is_refused_because_nothing_limits_by_it(tmp_p
     schema = upload._schema(filled(upload._opened("briefe.csv", GERMAN), only))
     (tmp_path / "briefe.csv").write_bytes(GERMAN)
     (tmp_path / "briefe.toml").write_text(schema.to_toml(), encoding="utf-8")
-    with pytest.raises(InputError, match="Nr: documents are not limited by an id column; ignore"):
+    with pytest.raises(
+        InputError, match="Nr: an id column does not limit the documents per person; set"
+    ):
         load_documents(tmp_path / "briefe.csv", vocabulary=["nord"])
 
 

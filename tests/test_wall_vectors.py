@@ -255,7 +255,7 @@ def test_in_the_local_model_each_person_of_a_group_sends_a_bounded_vector_with_o
     noise = 2.0 * 2.0 * reach * bound  # of one person: multiplier x diameter of the own set
     assert np.asarray(entry.noise_scale)[0] * bound == pytest.approx(noise, rel=1e-6)
     assert "2 disjoint parts" in str(entry.proof)
-    assert "before any is summed" in str(entry.proof)
+    assert "before any sum" in str(entry.proof)
     spread = noise * np.sqrt(group)
     np.testing.assert_allclose(first.sums_sd, spread, rtol=1e-6)
     assert np.std(first.sums) == pytest.approx(spread, rel=0.1)

@@ -39,9 +39,9 @@ from dpcore.wall.table import PrivateTable
 if TYPE_CHECKING:
     from sklearn.decomposition import FactorAnalysis
 
-CONDITIONS = "Each side uses its own start; the case states where each stops."
-JUDGED_BY = "mean log-likelihood of a row, each side by its own code"
-QUALITY = "mean log-likelihood of a row"
+CONDITIONS = "Each side uses its own starting point; the case states where each stops."
+JUDGED_BY = "mean log-likelihood per row, both sides by the same formula"
+QUALITY = "mean log-likelihood per row"
 LADDER = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500, 1000)  # EM steps of ours
 DELTA = 1e-5
 
@@ -125,11 +125,11 @@ class Plain(Faces):
         steps = _fewest(lambda count: _quality(_ours(table, data, count), rows), target)
         (seconds,) = least_seconds([lambda: _ours(table, data, steps)], self.repetitions)
         quality = _quality(_ours(table, data, steps), rows)
-        where = "both came"
+        where = "both stop"
         if quality < target:
-            where = f"ours ends {target - quality:.2g} nats short, the peer came"
+            where = f"ours misses by {target - quality:.2g} nats, the peer stops"
         return self._measured(
-            f"{data}: {where} within {self.slack:g} nats of where the peer ends by default; steps: "
+            f"{data}: {where} within {self.slack:g} nats of the peer's default result; steps: "
             f"ours {steps}, the peer's {peer.steps}",
             seconds,
             peer,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sklearn.mixture import GaussianMixture
 
 CONDITIONS = "The peer starts from the same point."
-JUDGED_BY = "mean log-likelihood of a row"
+JUDGED_BY = "mean log-likelihood per row"
 WIDE = 50  # from this dimension on, rows whose scales fall like principal components
 
 

@@ -37,13 +37,15 @@ if TYPE_CHECKING:
     from sklearn.cluster import KMeans
 
 CONDITIONS = (
-    "Plain: complete fits; the peer is given our centres after the first step and takes the rest. "
-    "Private: both complete fits, at the epsilon that each states; the case names what ours "
+    "Plain: complete fits; the peer starts from our centres after the first step and does the "
+    "remaining steps. Private: complete fits, at the same stated epsilon; the case names what ours "
     "protects, and the peer states pure epsilon."
 )
-JUDGED_BY = "mean squared distance of a row to its centre, less is better; private: the median"
+JUDGED_BY = (
+    "mean squared distance of a row from its centre, lower is better; private: the median over fits"
+)
 PRIVATE_PEER = "diffprivlib"
-QUALITY = "mean squared distance of a row to its centre"
+QUALITY = "mean squared distance of a row from its centre"
 PROMISES: Mapping[str, Mapping[str, Any]] = {
     "proved": {"delta": 1e-7, "adjacency": "replace_one", "accountant": "exact"},
     "dplloyd": {"delta": 1e-7, "adjacency": "add_remove", "accountant": "linear"},  # spends none

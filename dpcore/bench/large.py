@@ -31,10 +31,10 @@ from dpcore.privacy import Privacy
 from dpcore.wall.data.partitions import Engine, PartedTable
 
 CONDITIONS = (
-    "The private fit in blocks: the peer does the same without noise; so does one process, "
-    "compared with workers of one thread each."
+    "Private fits of rows read in blocks. The peer is the same fit without noise; for workers of "
+    "one thread each, it is the same private fit in one process."
 )
-JUDGED_BY = "mean log-likelihood of a row of the first file"
+JUDGED_BY = "mean log-likelihood per row of the first file"
 STEPS = 3  # iterations of a fit
 BUDGET = Privacy(epsilon=1.0, delta=1e-9)
 

@@ -22,7 +22,7 @@ from dpcore.datasets.load import read_described
 from dpcore.schema import Schema
 
 CONDITIONS = "Ours parses every cell separately; the peer infers a type for each column."
-JUDGED_BY = "share of the first cells read as the nearest float"
+JUDGED_BY = "share of the cells in the first rows that are read as the nearest float"
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Text(Case):
                 (ours / share, theirs / share),
                 (qualities[0], qualities[1]),
                 partial(read_described, path, schema),
-                quality="share of cells read as the nearest float",
+                quality="share of cells that are read as the nearest float",
             )
 
     @property

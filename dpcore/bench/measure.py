@@ -76,7 +76,9 @@ def peer_version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         raise InputError(
-            "peer", f"{package} is not installed", f"install it, for example: pip install {package}"
+            "peer",
+            f"{package} is not installed",
+            f"install it, for example with pip install {package}",
         ) from None
 
 

@@ -405,7 +405,8 @@ def why_missing_elsewhere(package: str) -> str | None:
 def _why_missing_in(interpreter: str, package: str) -> str | None:
     if not interpreter:
         return (
-            f"{package} needs its own environment; set {ELSEWHERE} to the path of its interpreter"
+            f"{package} needs its own environment; set {ELSEWHERE} to the path of that "
+            "environment's interpreter"
         )
     words = [interpreter, "-W", "ignore", "-c", f"import {package}.models"]
     try:
@@ -413,7 +414,7 @@ def _why_missing_in(interpreter: str, package: str) -> str | None:
     except OSError:
         return f"{ELSEWHERE} does not name an interpreter that can be run"
     return (
-        f"{package} cannot be imported by the interpreter of {ELSEWHERE}"
+        f"{package} cannot be imported by the interpreter that {ELSEWHERE} names"
         if done.returncode
         else None
     )

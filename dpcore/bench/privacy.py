@@ -28,9 +28,9 @@ from dpcore.schema import Schema
 from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.table import PrivateTable
 
-CONDITIONS = "Ours with noise compared with ours without, in processor seconds."
+CONDITIONS = "Our fit with noise is compared with our fit without noise, in processor seconds."
 JUDGED_BY = (
-    "mean log-likelihood of a row or word; for k-means the share of the spread that the centres "
+    "mean log-likelihood per row or word; for k-means, the share of the variance that the centres "
     "explain"
 )
 Sealed: TypeAlias = PrivateTable | PrivateCorpus

@@ -28,13 +28,13 @@ from dpcore.models.labelled_mixture.published_mathematics import classes_of, des
 from dpcore.privacy import Privacy
 
 CONDITIONS = (
-    "Covariances: both solve the same problem to the end; where it is too large for the peer, "
-    "ours stopped early is compared with ours. Releases: both from this package, at the same "
-    "proved guarantee, on the same simulated tables."
+    "Covariances: both sides solve the same problem until convergence; where it is too large for "
+    "the peer, the peer is our own solver stopped early. Releases: both sides are from this "
+    "package, at the same proved guarantee, on the same simulated tables."
 )
 JUDGED_BY = (
     "covariances: the trace; releases: the median divergence from the exact classes; design: "
-    "seconds; less is better"
+    "seconds; lower is better"
 )
 
 PEER = "cvxpy"

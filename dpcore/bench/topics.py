@@ -39,18 +39,18 @@ from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.data.word_counts import Bags
 
 CONDITIONS = (
-    "All sides: the same documents, steps, priors and stopping rule of the E step. Tokens/s: "
-    "ours; its best: the peer's at its faster setting. Cores: the ratio in processor seconds, "
-    "the peer on one core, whatever other programs do."
+    "All sides use the same documents, steps, priors and stopping rule in the E step. Tokens/s: "
+    "ours. Its best: the peer's tokens/s at its faster setting. Cores: the ratio of processor "
+    "seconds, the peer's on one core; other programs do not affect it."
 )
 JUDGED_BY = (
-    "perplexity of unseen documents by our formula (E step alone: of the same documents, with "
-    "the fitted mixes), less is better"
+    "perplexity of held-out documents by our formula (E step alone: of the same documents, with "
+    "the topic mixtures found), lower is better"
 )
 
 SKLEARN, GENSIM = "scikit-learn", "gensim"
 CALLED = {SKLEARN: "LatentDirichletAllocation", GENSIM: "LdaModel or LdaMulticore"}
-QUALITY = "perplexity of unseen documents by our formula, lower is better"
+QUALITY = "perplexity of held-out documents by our formula, lower is better"
 HELD_OUT = 500
 DELAY, FORGETTING = 1.0, 0.6
 DELTA = 1e-6
@@ -388,12 +388,12 @@ class EStep(Topics):
     def measure(self) -> Row:
         corpus = self.corpus
         return self.compared(
-            f"lda {corpus}, mixes of all documents",
+            f"lda {corpus}, topic mixtures of all documents",
             "E step",
             _e_steps(corpus, self.repetitions),
             "ours",
             tokens=float(corpus.bags[0].counts.sum()),
-            quality="perplexity of the documents at the mixtures found, lower is better",
+            quality="perplexity of the documents at the topic mixtures found, lower is better",
         )
 
     def alone(self) -> None:

@@ -63,7 +63,7 @@ class _FilePart:
 
     def _demand_unchanged(self) -> None:
         if not self.path.is_file() or _stamp(self.path) != self.stamp:
-            raise InputError(self.path.name, "it changed while it was read", "load it again")
+            raise InputError(self.path.name, "it changed while it was being read", "load it again")
 
 
 @dataclass(frozen=True)
@@ -253,8 +253,8 @@ def files_of(source: str | PathLike[str]) -> list[Path]:
     if not files:
         raise InputError(
             path.name,
-            "the folder has no table",
-            "give one with files that end in " + ", ".join(TABLE_FILES),
+            "the folder contains no tables",
+            "give a folder with files that end in " + ", ".join(TABLE_FILES),
         )
     return files
 
@@ -312,7 +312,7 @@ def _archive_part(path: Path, array: str | None) -> Partition:
         if array is None and "y" in arrays:
             raise InputError(
                 path.name,
-                "its labels y are stored apart from its rows X, which are read in blocks",
+                "its labels y are stored separately from its rows X, which are read in blocks",
                 "make y a column of X, or name the array to read",
             )
         with archive.open(f"{wanted}.npy") as raw:
@@ -325,8 +325,8 @@ def _archive_part(path: Path, array: str | None) -> Partition:
             if len(shape) != 2 or len(names) != shape[1]:
                 raise InputError(
                     "feature_names",
-                    "it is not one name per column of X",
-                    "save one text per column",
+                    "it does not hold one name per column of X",
+                    "save one name per column",
                 )
             check_names(list(names), "feature_names")
     return ArchivePart(path, _stamp(path), wanted, names)
@@ -339,10 +339,14 @@ def _header(raw: IO[bytes], array: str) -> tuple[tuple[int, ...], np.dtype[Any]]
     read = formats.read_array_header_2_0 if wide else formats.read_array_header_1_0
     shape, by_columns, kind = read(raw)
     if kind.kind not in "fiub" or len(shape) not in (2, 3):
-        raise InputError(array, "it is not rows and columns of numbers", "give such an array")
+        raise InputError(
+            array, "it does not hold rows and columns of numbers", "give an array that does"
+        )
     if by_columns and len(shape) > 1 and min(shape) > 1:
         raise InputError(
-            array, "its numbers are stored column by column", "save numpy.ascontiguousarray of it"
+            array,
+            "its numbers are stored column by column",
+            f"save numpy.ascontiguousarray({array})",
         )
     return shape, kind
 

@@ -79,8 +79,8 @@ def collection_parts(source: Any) -> list[Partition]:
         if source.ndim not in (2, 3):
             raise InputError(
                 "array",
-                "it is neither a two-dimensional array nor a three-dimensional one of images",
-                "give rows and columns, or images, height and width",
+                "it is neither a two-dimensional array nor a three-dimensional array of images",
+                "give an array of shape (rows, columns) or (images, height, width)",
             )
         whole_rows = source.rechunk(dict.fromkeys(range(1, source.ndim), -1))
         delayed = whole_rows.to_delayed().reshape(-1).tolist()

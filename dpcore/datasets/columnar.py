@@ -46,8 +46,8 @@ def frame_of_array(values: NDArray[Any], where: str) -> pd.DataFrame:
     if values.ndim not in (2, 3):
         raise InputError(
             where,
-            "it is neither a two-dimensional array nor a three-dimensional one of images",
-            "give rows and columns, or images, height and width",
+            "it is neither a two-dimensional array nor a three-dimensional array of images",
+            "give an array of shape (rows, columns) or (images, height, width)",
         )
     names = _column_names(values.shape, where)
     flat = np.ma.asarray(values).reshape(len(values), len(names))
@@ -186,8 +186,8 @@ def _column_names(shape: tuple[int, ...], where: str) -> list[str]:
     else:
         raise InputError(
             where,
-            f"its images have no pixels or more than {MOST_COLUMNS:,}",
-            "give smaller images: average over blocks of pixels",
+            f"the number of pixels in its images is not between 1 and {MOST_COLUMNS:,}",
+            "give images of such a size, for example averaged over blocks of pixels",
         )
     check_names(names, where)
     return names
@@ -201,7 +201,7 @@ def _wanted(arrays: list[str], array: str | None, where: str) -> str:
     if not arrays:
         raise InputError(where, "it has no arrays", "save an array X of rows and columns")
     listed = ", ".join(arrays[:MOST_NAMES_LISTED]) + (", ..." if arrays[MOST_NAMES_LISTED:] else "")
-    raise InputError("array", f"{where} has no array {name!r}", f"name one it has: {listed}")
+    raise InputError("array", f"{where} has no array {name!r}", f"name one of its arrays: {listed}")
 
 
 def _member(archive: Any, name: str, path: File) -> NDArray[Any]:
@@ -233,7 +233,7 @@ def _name_columns(frame: pd.DataFrame, names: NDArray[Any]) -> None:
     """Give the columns the archive's own names."""
     if names.dtype.kind not in "US" or names.shape != (frame.shape[1],):
         raise InputError(
-            "feature_names", "it is not one name per column of X", "save one text per column"
+            "feature_names", "it does not hold one name per column of X", "save one name per column"
         )
     text = [str(name) for name in names.astype(str)]
     check_names(text, "feature_names")
@@ -244,7 +244,9 @@ def _append_y(frame: pd.DataFrame, y: NDArray[Any]) -> None:
     """Append the archive's ``y`` as a column."""
     if y.shape != (len(frame),) or y.dtype.kind not in "fiubUS":
         raise InputError(
-            "y", "it is not one number or text per row of X", "save it in that form, or drop it"
+            "y",
+            "it does not hold one number or text per row of X",
+            "save it in that form, or drop it",
         )
     if "y" in frame.columns:
         raise InputError("y", "X has a column of that name as well", "rename one of them")

@@ -71,16 +71,20 @@ def _digest(raw: bytes) -> str:
 
 def check(content: Content, facts: Mapping[str, Fact], name: str) -> None:
     """Raise InputError unless everything has the shape and the column sums that are known."""
-    remedy = f"download the published file again; dpcore data names the file of {name}"
+    remedy = "download the published file again (dpcore data says which)"
     for key, fact in facts.items():
         shape = content[key].shape
         if shape != fact.shape:
             actual, published = (
                 " x ".join(f"{n:,}" for n in sizes) for sizes in (shape, fact.shape)
             )
-            raise InputError("file", f"{key} of {name} is {actual}, published {published}", remedy)
+            raise InputError(
+                "file", f"{key} of {name} has the shape {actual}, not {published}", remedy
+            )
         if sums_of(content[key]) != fact.sums:
-            raise InputError("file", f"the column sums of {key} are not those of {name}", remedy)
+            raise InputError(
+                "file", f"the column sums of {key} are not those published for {name}", remedy
+            )
 
 
 def check_sums(path: Path, checksums: Mapping[str, str]) -> None:
@@ -99,13 +103,15 @@ def check_sums(path: Path, checksums: Mapping[str, str]) -> None:
 
 def converted(path: Path, facts: Mapping[str, Fact]) -> Content:
     """What a file of the kept form holds of a set. Raises InputError where that is missing."""
-    with one_sentence("get the file again"):
+    with one_sentence("give a new copy of the file"):
         if TABLE in facts:
             return delimited(path)
         with np.load(path, allow_pickle=False) as archive:
             lacking = next((key for key in facts if key not in (*archive.files, WORDS)), None)
             if lacking is not None:
-                raise InputError("file", f"it holds no array {lacking!r}", "get the file again")
+                raise InputError(
+                    "file", f"it holds no array {lacking!r}", "give a new copy of the file"
+                )
             content = {key: np.asarray(archive[key]) for key in facts if key != WORDS}
     if WORDS in facts:
         content[WORDS] = np.array(read_vocabulary(vocabulary_path(path)))

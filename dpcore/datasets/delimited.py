@@ -162,7 +162,7 @@ def _check_header(names: list[str], delimiter: str, where: str) -> None:
                 raise InputError(
                     where,
                     f"it has one column, whose header contains {word}",
-                    f"separate the columns by {DELIMITERS[delimiter]}, or state the separator "
+                    f"separate the columns with {DELIMITERS[delimiter]}, or state the separator "
                     "in the schema (dpcore schema FILE writes one)",
                 )
     if 2 * sum(map(_is_numeral, names)) >= len(names):
@@ -225,7 +225,9 @@ class _Watched(io.RawIOBase):
             raise InputError(self._name, "it is not UTF-8 text", "save it as UTF-8")
         if b"\0" in block or (not self._seen and block.startswith(BINARY_STARTS)):
             raise InputError(
-                self._name, "it contains binary data, not text", "give the extension of its format"
+                self._name,
+                "it contains binary data, not text",
+                "rename it with the extension of its format",
             )
         self._decoder.decode(block, final=not block)
         self.quoted |= b'"' in block
@@ -273,10 +275,13 @@ def _one_sentence(path: File) -> Iterator[None]:
     except MemoryError:
         problem = ("it does not fit into memory", "give a smaller table")
     except (csv.Error, ArrowException) as error:
-        problem = ("its cells cannot be separated", "check quotes and line ends")
+        problem = ("its cells cannot be separated", "check its quotes and line endings")
         if "straddling" in str(error):
             longest = CHUNKS[-1] >> 20
-            problem = (f"a row is longer than {longest} MiB", "check quotes, or leave the row out")
+            problem = (
+                f"a row is longer than {longest} MiB",
+                "check its quotes, or leave the row out",
+            )
         if "columns, got" in str(error):
             problem = (
                 "some rows have more or fewer cells than the header",

@@ -113,8 +113,8 @@ def _demand_no_id(schema: Schema) -> None:
     if schema.person is not None:
         raise InputError(
             schema.person,
-            "documents are not limited by an id column",
-            "ignore it, and state the most documents of one person in rows_per_person",
+            "an id column does not limit the documents per person",
+            'set role = "ignore", and state the most documents of one person in rows_per_person',
         )
 
 
@@ -156,15 +156,15 @@ def _public(
         raise InputError(
             "vocabulary",
             "bags of words refer to words by number and do not contain them",
-            f"give a file with one word per line, for example {usual.name} next to it",
+            f"give a file with one word per line, for example {usual.name} next to the counts",
         )
     if infer:
         return Vocabulary(frequent(texts_of(path, text, schema)[0]), rehearsal=True)
     raise InputError(
         "vocabulary",
         "no public list of words was given",
-        f"give a file with one word per line, for example {usual.name} next to it, or let a "
-        "rehearsal read them from the documents (infer_vocabulary)",
+        f"give a file with one word per line, for example {usual.name} next to the documents, or "
+        "let a rehearsal read the words from the documents (infer_vocabulary)",
     )
 
 
@@ -180,7 +180,7 @@ def _sealed(
         raise InputError(
             "vocabulary",
             f"{never!r} can never occur: texts are read as runs of lower-case letters",
-            "write it in that form, or leave it out",
+            "write the word in that form, or leave it out",
         )
     texts, column = texts_of(path, text, schema)
     if column is not None:
@@ -222,7 +222,9 @@ def texts_of(path: File, column: str | None, schema: Schema | None) -> tuple[lis
         if column not in frame.columns:
             raise InputError("text", "several columns may hold the texts", "name the right one")
     if column not in frame.columns:
-        raise InputError("text", f"there is no column {column!r}", "name one in the table")
+        raise InputError(
+            "text", f"there is no column {column!r}", "name one of the table's columns"
+        )
     return frame[column].tolist(), column
 
 
@@ -245,7 +247,9 @@ def _opened(path: File) -> Iterator[tuple[ZipFile, list[ZipInfo]]]:
             files = [member for member in archive.infolist() if _is_text(member.filename)]
             most = most_bytes(path, LARGEST_ZIP)
             if sum(member.file_size for member in files) > most:
-                raise InputError(path.name, f"its texts exceed {most >> 30} GiB", "give fewer")
+                raise InputError(
+                    path.name, f"its texts exceed {most >> 30} GiB", "give fewer texts"
+                )
             if not files:
                 raise InputError(path.name, "it has no .txt file", "pack one file per document")
             yield archive, sorted(files, key=lambda member: member.filename)
@@ -253,7 +257,7 @@ def _opened(path: File) -> Iterator[tuple[ZipFile, list[ZipInfo]]]:
         raise InputError(path.name, "there is no such file", "check the path") from None
     except (BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, zlib.error):
         raise InputError(
-            path.name, "the zip file is damaged, or locked", "pack the texts again"
+            path.name, "the zip file is damaged or encrypted", "pack the texts again"
         ) from None
 
 

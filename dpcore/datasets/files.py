@@ -82,7 +82,9 @@ def check_names(names: list[str], where: str) -> None:
     twice."""
     if len(names) > MOST_COLUMNS:
         raise InputError(
-            where, f"it has more than {MOST_COLUMNS:,} columns", "keep the columns to be fitted"
+            where,
+            f"it has more than {MOST_COLUMNS:,} columns",
+            "keep only the columns to be fitted",
         )
     if not all(names):
         raise InputError(where, "its header has a column without a name", "name every column")
@@ -97,7 +99,9 @@ def check_names(names: list[str], where: str) -> None:
 def demand_rows(frame: pd.DataFrame, where: str) -> None:
     """Raise InputError for a table that is a header only."""
     if frame.shape[1] == 0:
-        raise InputError(where, "it has no columns", "give a table with at least one number column")
+        raise InputError(
+            where, "it has no columns", "give a table with at least one column of numbers"
+        )
     if frame.shape[0] == 0:
         raise InputError(where, "it has a header but no rows", "give a table with rows")
 

@@ -120,11 +120,15 @@ def _checked(weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> Mi
             "give weights (K,), means (K, d) and covariances (K, d, d)",
         )
     if not np.all(np.isfinite(w)) or np.any(w < 0) or w.sum() <= 0:
-        raise InputError("weights", "they are not shares", "give numbers of 0 or more")
+        raise InputError(
+            "weights", "they are not shares", "give numbers of 0 or more, not all of them 0"
+        )
     symmetric = np.all(np.isfinite(c)) and np.allclose(c, np.swapaxes(c, 1, 2))
     if not symmetric or np.any(np.linalg.eigvalsh(c) <= 0):
         raise InputError(
-            "covariances", "one is not positive definite", "give symmetric positive matrices"
+            "covariances",
+            "one is not positive definite",
+            "give symmetric positive definite matrices",
         )
     return Mixture(w / w.sum(), m, c)
 

@@ -152,7 +152,9 @@ def named(source: Any) -> tuple[Any, Schema | None]:
         parts = name.split("x")
         if len(parts) != 4 or not all(part.isdecimal() and len(part) < 9 for part in parts):
             raise InputError(
-                "file", f"{source!r} does not say what to generate", "give generated:5000x2x3x0"
+                "file",
+                f"{source!r} does not say what to generate",
+                "give rows, columns, groups and a seed, for example generated:5000x2x3x0",
             )
         return generated_table(*map(int, parts))
     return source, None

@@ -75,11 +75,13 @@ def _checked(
     """The weights, the lower ends of both axes and the widths of their cells."""
     weights, ends = np.asarray(counts, dtype=float), np.asarray(extents, dtype=float)
     if weights.ndim != 2 or not np.all(np.isfinite(weights)) or np.any(weights < 0):
-        raise InputError("counts", "it is not a two-dimensional histogram", "give a grid of counts")
+        raise InputError(
+            "counts", "they are not a two-dimensional histogram", "give a grid of counts"
+        )
     if weights.sum() <= 0:
         raise InputError("counts", "every cell is empty", "give a grid with counts above 0")
     if ends.shape != (2, 2) or not np.all(np.isfinite(ends)) or np.any(ends[:, 0] >= ends[:, 1]):
         raise InputError(
-            "extents", "they are not two ranges", "give (lower, upper) of axis 0 and of axis 1"
+            "extents", "they are not two ranges", "give (lower, upper) for axis 0 and for axis 1"
         )
     return weights, ends[:, 0], (ends[:, 1] - ends[:, 0]) / weights.shape

@@ -116,7 +116,9 @@ class PublishedSet:
         from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 
         if self.schema is not None:
-            raise InputError("data", f"{self.name} holds rows, not documents", "choose no lda")
+            raise InputError(
+                "data", f"{self.name} holds rows, not documents", "choose a model of rows"
+            )
         content = self.content() if content is None else content
         lengths = np.diff(content["indptr"].astype(np.intp))
         chosen = np.linspace(0, len(lengths) - 1, self.size[0]).astype(np.intp)  # by their places

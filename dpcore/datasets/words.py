@@ -107,8 +107,8 @@ def read_bags(
     """
     problem = InputError(
         path.name,
-        "it has no bags of words",
-        "save indptr, indices, counts and shape (documents, words)",
+        "it contains no bags of words",
+        "save the arrays indptr, indices, counts and shape (documents, words)",
     )
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
@@ -123,11 +123,13 @@ def read_bags(
         raise problem
     if any(part.dtype.kind not in "iu" for part in (starts, words, shape)):
         raise InputError(
-            path.name, "indptr, indices or shape does not consist of whole numbers", "save it again"
+            path.name, "indptr, indices or shape is not made of whole numbers", "save whole numbers"
         )
     if shape.shape != (2,) or len(starts) != int(shape[0]) + 1 or int(shape[1]) < size:
         raise InputError(
-            path.name, "its shape is not that of its documents and words", "save it again"
+            path.name,
+            "its shape does not fit its documents or the vocabulary",
+            "save its arrays again",
         )
     return starts.astype(np.intp), words.astype(np.intp), counts.astype(float)
 

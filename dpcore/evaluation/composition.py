@@ -419,7 +419,9 @@ def amplification_of(events: Events, counts: Sequence[int], delta: float) -> Amp
     [0.026, 14.132]
     """
     if not all(isinstance(event.mechanism, Gaussian) for event in events):
-        raise NotCovered("mechanism", "only Gaussian noise is sampled here", "show another picture")
+        raise NotCovered(
+            "mechanism", "this picture covers only Gaussian noise", "choose another one"
+        )
     bounds: dict[str, list[Array]] = {"rdp": [], "ma": []}
     for rate in RATES:
         sampled = [
@@ -615,7 +617,7 @@ def agreements(rows: Sequence[Row], events: Events) -> tuple[str, ...]:
     if plain and {"zcdp_tight", "rdp"} <= set(bounds):
         tight, renyi = float(bounds["zcdp_tight"].epsilon), float(bounds["rdp"].epsilon)
         sentences.append(
-            f"zCDP (tight) and Rényi must agree for Gaussian noise, and "
+            f"zCDP (tight) and Rényi must agree for Gaussian noise, and they "
             f"{_agree(abs(tight - renyi) <= 1e-6 * max(tight, renyi))}."
         )
     if {"exact", "pld"} <= set(bounds):
@@ -625,7 +627,7 @@ def agreements(rows: Sequence[Row], events: Events) -> tuple[str, ...]:
             float(lower) * (1 - 1e-6) <= float(exact.epsilon) <= float(pld.epsilon) * (1 + 1e-6)
         )
         sentences.append(
-            "The exact cost must lie in the interval of the privacy-loss distribution, and "
+            "The exact epsilon must lie within the bounds from the privacy loss distribution, and "
             f"{'does' if inside else 'does NOT'}."
         )
     return tuple(sentences)

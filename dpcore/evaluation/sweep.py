@@ -107,7 +107,7 @@ def sweep(
             raise InputError(
                 "test_fraction",
                 "it leaves no row to hold out",
-                "give a larger one or use more rows",
+                "give a larger fraction or use more rows",
             )
         scorer = _Scorer(judge, held_out, metric)
         noise: dict[str, Any] = {"draws": range(split * draws, (split + 1) * draws), "seed": seed}

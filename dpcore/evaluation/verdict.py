@@ -80,9 +80,9 @@ def _verdict(
         )
     least = reference.bounds_utility + WORTH * span
     if max(utility, alone, reference.clipped_utility) <= least:
-        start = "With clipping this tight no fit tells you more than the public limits do"
+        start = "With clipping this tight, no fit tells you more than the public limits do"
     elif max(utility, alone) <= least:
-        start = "With this budget the fit tells you no more than the public limits do"
+        start = "With this budget, the fit tells you no more than the public limits do"
     else:
         start = ""
     if start:
@@ -95,7 +95,7 @@ def _verdict(
     if parts is None:
         lost = reference.converged_utility - utility
         level = 3 if lost < 0.02 else 2
-        return Verdict(level, 1.0, f"{simplest}, {lost:.2f} below its exact fit.")
+        return Verdict(level, 1.0, f"{simplest} scores {lost:.2f} below its exact fit.")
     worth = WORTH * gain if retained > 0.0 else CLEARLY * span
     if utility - alone <= worth or gain <= 1e-9:
         share = (max(utility, alone) - reference.bounds_utility) / span
@@ -115,13 +115,16 @@ def _verdict(
             return Verdict(3, retained, text)
         if recovered == parts:
             return Verdict(
-                3, retained, "As good as the exact fit: a larger budget gains nothing here."
+                3, retained, "As good as the exact fit: a larger budget would gain little here."
             )
         some = f"not all of its {words.parts} are" if recovered else none
         return Verdict(3, retained, f"As good as the exact fit, although {some} found.")
     if retained <= 0.0:
         return Verdict(
-            2, retained, f"Better than {words.simplest} with noise, but worse than an exact one."
+            2,
+            retained,
+            f"Better than {words.simplest} fitted with noise, but no better than the same fitted "
+            "without noise.",
         )
     yet = "" if recovered else f", although {none} found"
     text = f"Keeps {retained:.0%} of the exact fit's gain over {words.simplest}{yet}."
@@ -154,9 +157,9 @@ def _recovery(recovered: NDArray[np.bool_], words: Wording) -> str:
         some = f"{_count(typical).capitalize()} of {_count(parts)} {words.parts}"
         return f"{some if typical else _none(parts, words)} found."
     if typical == 0:
-        return f"Most draws find {_no(parts, words)}."
+        return f"A typical draw finds {_no(parts, words)}."
     several = f"{_count(typical)} of {_count(parts)} {words.parts}"
-    return f"Most draws find {several}; all are found in {every} of {draws}."
+    return f"A typical draw finds {several}; all are found in {every} of {draws} draws."
 
 
 def _typical(recovered: NDArray[np.bool_]) -> int:
@@ -196,11 +199,11 @@ def attack_sentences(
     """
     whose = "yours" if unit == "person" else f"one {unit}'s"
     if adjacency in ("label", "feature"):
-        part, them = {"label": ("label", "it"), "feature": ("features", "them")}[adjacency]
+        part = {"label": "label", "feature": "features"}[adjacency]
         owner = "your" if unit == "person" else f"one {unit}'s"
-        game = f"everything but {owner} {part} and two candidates for {them} guesses right"
+        game = f"two candidates for {owner} {part} and everything else guesses right"
     elif adjacency == "add_remove":
-        game = f"everyone's {thing}s guesses rightly whether {whose} took part"
+        game = f"everyone's {thing}s guesses correctly whether {whose} is included"
     else:
         game = f"everyone else's {thing}s and two candidates for {whose} guesses right"
     return tuple(

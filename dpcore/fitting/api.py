@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from dpcore.wall.data import PrivateCorpus, Vocabulary
 
 
-ALONE = "this is the cost of this fit alone; several fits of the same rows add up"
+ALONE = "this is the cost of this fit alone; the costs of several fits of the same rows add up"
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,9 @@ def fit_grid(
     does.
     """
     if on_grid is not None and (seed is not None or len(draws) > 1):
-        raise InputError("seed", "a release cannot be repeated", "leave the seed out")
+        raise InputError(
+            "seed", "a release is drawn once and cannot be repeated", "leave the seed out"
+        )
     seed = None if seed is None else whole("seed", seed, least=0)
     how = recipe(model)
     demand_loaded(table)
@@ -208,7 +210,9 @@ def fit_grid(
     mode = "proved" if requests is None else requests[0].mode
     chosen_mode = options.pop("mode", mode)
     if requests is not None and chosen_mode != mode:
-        raise InputError("mode", "the request has another one", "state it only in the request")
+        raise InputError(
+            "mode", "it differs from the mode of the request", "state it only in the request"
+        )
     mode = chosen_mode
     if requests is not None and any(p.noise_multiplier is not None for p in requests):
         options = {**options, **({"even": True} if "even" in how.options.options() else {})}
@@ -314,6 +318,6 @@ def _alike(privacy: Sequence[Privacy] | None) -> tuple[Privacy, ...] | None:
         raise InputError(
             "privacy",
             "budgets of one grid differ in adjacency, mode or rows per person",
-            "fit apart",
+            "fit them separately",
         )
     return requests

@@ -111,9 +111,10 @@ def _claim(
 
 def _assumptions(request: Privacy, schema: Schema, limited: bool) -> tuple[str, ...]:
     lines = [
-        "bounds, column types, iterations and start were chosen without looking at the data",
-        "a missing cell counts as its column's public fill, the middle of the limits unless stated",
-        "noise is drawn in floating point, treated as real arithmetic",
+        "bounds, column types, iterations and starting values were chosen without looking at the "
+        "data",
+        "a missing cell counts as its column's public fill (by default the middle of the limits)",
+        "noise is drawn in floating point, which the proof treats as exact",
     ]
     if request.adjacency != "add_remove":
         counted = f"different ids in the column {schema.person}" if limited else "rows"
@@ -125,8 +126,8 @@ def _assumptions(request: Privacy, schema: Schema, limited: bool) -> tuple[str, 
     if limited:
         lines.append(f"the column {schema.person} has one id for each {schema.unit}")
         lines.append(
-            f"no more than {request.rows_per_person} of one {schema.unit}'s rows count, chosen by "
-            "these rows alone; a row without an id does not count"
+            f"at most {request.rows_per_person} of one {schema.unit}'s rows count, chosen by "
+            "looking at these rows alone; a row without an id does not count"
         )
     elif request.rows_per_person == 1:
         lines.append(f"each {schema.unit} has one row")
@@ -138,11 +139,13 @@ def _assumptions(request: Privacy, schema: Schema, limited: bool) -> tuple[str, 
 def _notes(request: Privacy, schema: Schema, rows: int | None) -> tuple[str, ...]:
     notes = []
     if schema.rehearsal:
-        notes.append(f"{_read_off(schema)} were read from the data: a rehearsal, nothing is proved")
+        notes.append(
+            f"{_read_off(schema)} were read from the data: a rehearsal, which proves nothing"
+        )
     if request.delta is not None and rows is not None and request.delta * rows > 1.0:
         notes.append(
-            f"delta = {delta_text(request.delta)} is above 1/n: it would allow one {schema.unit}'s "
-            "row to be published"
+            f"delta = {delta_text(request.delta)} is above 1/n: such a delta would allow one "
+            f"{schema.unit}'s row to be published"
         )
     return tuple(notes)
 

@@ -49,7 +49,7 @@ LEVEL = 0.9
 WORLDS, DRAWS, MOST_ROWS = 6, 16, 2_000  # tables drawn, noise draws on each, rows of each
 QUICK = (1, 24, 1_000)  # the same, for the sentence alone
 WIDE = 32  # columns
-UNKNOWN = "What can be told apart at this noise is not known: {}."
+UNKNOWN = "It is not known what can be told apart at this noise: {}."
 APART = 0.9  # share of simulated releases
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -180,11 +180,11 @@ def sentence_of(fit: Fit) -> str | None:
         simulated = _Simulated(fit, None, None, *QUICK)
         if len(simulated.scale) <= WIDE:
             return simulated.sentence()
-        reason = f"it is not simulated unasked for more than {WIDE} columns"
+        reason = f"fits of more than {WIDE} columns are simulated only on request"
     except InputError as refusal:
         reason = refusal.problem
     except (ArithmeticError, ValueError):
-        reason = "noise has left numbers that are not finite"
+        reason = "the noise made some numbers infinite or undefined"
     return UNKNOWN.format(reason)
 
 
@@ -207,14 +207,14 @@ class _Simulated:
         if fit.guarantee.epsilon is None and fit.guarantee.rehearsal and not _noisy(fit):
             raise _refused("the fit had no noise", "fit with privacy")
         if fit.schema is None:
-            raise _refused("the public limits are not known", "open the release's folder")
+            raise _refused("the public limits are not known", "open the release from its folder")
         self.schema: Schema = fit.schema
         self.rows, self.clip = _rows_of(fit, rows), _clip_of(fit, clip)
         self.how = recipe(fit.model)
         self.settings = _settings(self.how, fit.settings)
         reason = self.uncertainty.refuse(self.settings)
         if self.settings.mode == "paper":
-            reason = "noise as published is not simulated"
+            reason = "noise as published in the paper is not simulated"
         if reason:
             raise _refused(reason)
         self.factor = _factor(self.how, self.settings, fit)
@@ -329,7 +329,7 @@ class _Simulated:
         widest = int(np.argmax(share))
         return (
             f"At this noise each mean is known to within {100.0 * share[widest]:.2g}% of its "
-            f"column's limits (the least known: {columns[widest]})."
+            f"column's range (the least certain: {columns[widest]})."
         )
 
     def _hidden(self, moved: Arrays) -> NDArray[np.bool_]:
@@ -397,7 +397,7 @@ def _of_parts(names: list[str], parts: str, apart: NDArray[np.bool_], *, some: b
         left -= bunch
         bunches.append(sorted(bunch))
     if len(names) == 1:
-        return f"At this noise {names[0]} can be told from noise."
+        return f"At this noise one of the {parts}, {names[0]}, can be told from noise."
     if some and len(bunches) in (1, len(names)):
         verb = "can" if len(bunches) > 1 else "cannot"
         return f"At this noise {parts} {_listed(names)} {verb} be told apart."
@@ -442,7 +442,7 @@ def _noisy(fit: Fit) -> bool:
     return any(entry.noise != "none" for entry in fit.ledger)
 
 
-def _refused(reason: str, remedy: str = "read its parameters without them") -> InputError:
+def _refused(reason: str, remedy: str = "read the parameters without intervals") -> InputError:
     return InputError("intervals", reason, remedy)
 
 
@@ -453,7 +453,7 @@ def _rows_of(fit: Fit, rows: int | None) -> int:
         return max(1, round(float(np.sum(sizes))))
     count = stated if rows is None else whole("rows", rows)
     if count is None:
-        raise _refused("the number of rows is not stated", "give rows=, a public guess")
+        raise _refused("the number of rows is not stated", "give rows=, a public estimate")
     return count
 
 
@@ -461,7 +461,7 @@ def _clip_of(fit: Fit, clip: float | None) -> float:
     share = fit.clip if clip is None else positive("clip", clip)
     if share is None:
         raise _refused(
-            "the dossier does not state where rows were clipped", "give clip= (1 unless chosen)"
+            "the dossier does not state how rows were clipped", "give clip= (1 by default)"
         )
     return share
 

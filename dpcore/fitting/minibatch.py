@@ -95,7 +95,7 @@ def forgetting_exponent(name: str, value: Any) -> float:
 def demand_one_size(chosen: Mapping[str, Any]) -> None:
     """Raise InputError where a step is given both a number of rows and a share of them."""
     if {"minibatch", "rate"} <= chosen.keys():
-        raise InputError("minibatch", "its size and its rate were both given", "give one")
+        raise InputError("minibatch", "its size and its rate were both given", "give only one")
 
 
 def epochs_option(default: int) -> Any:
@@ -115,7 +115,7 @@ def forgetting_option(default: float) -> Any:
     return option(
         default,
         forgetting_exponent,
-        f"how fast earlier steps are forgotten: the F of --delay [{default:g}; paper mode 0.7]",
+        f"forgetting exponent: the F of --delay [{default:g}; paper mode 0.7]",
         metavar="F",
         paper=0.7,
         dial=forgetting_dial(),
@@ -125,12 +125,12 @@ def forgetting_option(default: float) -> Any:
 def forgetting_dial(*methods: str) -> Dial:
     """How fast earlier steps are forgotten."""
     return Dial(
-        "How fast earlier steps are forgotten",
+        "Forgetting exponent",
         "Small: each step starts almost from scratch. Large: steps are averaged, which reduces "
         "noise.",
         *(0.01, 1.0, 0.1, "%.2f"),
         methods=methods,
-        slide=Slide("Forgetting", "speed of forgetting", ("begins anew", "averages"), TENTHS),
+        slide=Slide("Forgetting", "forgetting exponent", ("begins anew", "averages"), TENTHS),
     )
 
 
@@ -138,7 +138,7 @@ def rate_dial(usual: float, *methods: str) -> Dial:
     """The share of the rows in a step."""
     return Dial(
         "Share of the data in a step",
-        "Below 1 each step reads a secret random sample: less noise per step, but less data to "
+        "Below 1, each step reads a secret random sample: less noise per step, but less data to "
         "learn from. Privacy accounting for samples takes up to half a minute.",
         *(0.01, 1.0, 0.05, "%.2f"),
         usual=lambda chosen, columns: usual,
@@ -156,7 +156,7 @@ def delay_dial(low: float, *methods: str) -> Dial:
     """How late forgetting begins. low: the least that the model takes."""
     return Dial(
         "Delay before earlier steps count less",
-        "Step t has weight (T + t)^−F, where F is the speed of forgetting; this is T.",
+        "Step t has weight (T + t)^−F, where F is the forgetting exponent; this sets T.",
         *(low, 10_000.0, 0.5, "%.4g"),
         methods=methods,
         slide=Slide(

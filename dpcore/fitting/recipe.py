@@ -209,7 +209,7 @@ def demand_replacement(requests: Sequence[Privacy]) -> None:
     """Raise InputError unless all requests protect what the papers of these models protect."""
     if any(p.adjacency != "replace_one" for p in requests):
         raise InputError(
-            "adjacency", "the paper protects the replacement of a row", "choose replace_one"
+            "adjacency", "the paper protects only the replacement of a row", "choose replace_one"
         )
 
 
@@ -220,7 +220,7 @@ def demand_persons(how: Recipe, settings: Any) -> None:
         proved = [name for name, kind in kinds.items() if "takes_persons" in vars(kind)]
         raise InputError(
             "id column",
-            "no bound is proved on how much all rows of one person change this fit",
+            "no bound is proved on how much one person's rows together can change this fit",
             f"choose one of {', '.join(proved)} in proved mode, or use a table with one row per "
             "person and no id column",
         )

@@ -82,7 +82,7 @@ class Compared:
             self.shown.append((kind, exact, released))
             return None
         if self.at >= len(self.shown):
-            raise Different("the second fit releases more")
+            raise Different("the second fit makes more releases")
         before, value, answer = self.shown[self.at]
         self.at += 1
         if before != kind:

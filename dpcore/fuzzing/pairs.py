@@ -166,9 +166,9 @@ def _compared(comparison: Compared, first: Grid, second: Grid) -> Verdict:
     ratio = max(comparison.ratios, default=0.0)
     problem = ""
     if ratio > 1.0:
-        problem = f"a release moves by {ratio:.9g} times its sensitivity"
+        problem = f"a release changes by {ratio:.9g} times its sensitivity"
     elif comparison.at != comparison.releases:
-        problem = "the second fit releases less"
+        problem = "the second fit makes fewer releases"
     elif not same(first.ledger, second.ledger):
         problem = "the ledgers differ"
     elif not same(first.runs.final, second.runs.final):

@@ -132,7 +132,9 @@ def fuzz(
     """
     seconds = positive("seconds", seconds, example="60")
     if model is not None and only is not None:
-        raise InputError("model", "a pair belongs to one model", "leave it out")
+        raise InputError(
+            "model", "the number of the pair already fixes its model", "leave the model out"
+        )
     if model is not None:
         one_of("model", model, MODEL_NAMES)
     if seed is None:

@@ -118,7 +118,7 @@ def _series_coins(numerators: Integers, denominator: int, words: Words) -> NDArr
 def _below(limit: int, count: int, words: Words) -> Integers:
     """Uniform whole numbers in ``[0, limit)``; a word of an incomplete stretch is drawn again."""
     if not 0 < limit <= LARGEST:
-        raise ValueError("a uniform number needs a limit of at most 2^62")
+        raise ValueError("the limit of a uniform number must be between 1 and 2^62")
     if limit & (limit - 1) == 0:
         return (words(count) & np.uint64(limit - 1)).astype(np.int64)
     least = np.uint64((1 << 64) % limit)  # words from here on fill whole stretches

@@ -45,7 +45,7 @@ class Privacy:
             raise InputError(
                 "epsilon, noise_multiplier",
                 "neither was given" if self.epsilon is None else "both were given",
-                "give exactly one; for a fit without noise ask for privacy none",
+                "give exactly one, or choose privacy none for a fit without noise",
             )
         if self.epsilon is not None:
             positive("epsilon", self.epsilon)

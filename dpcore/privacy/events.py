@@ -100,7 +100,7 @@ class Event:
         for name, value in _amounts(self.mechanism).items():
             if np.any(np.isnan(value)) or np.any(np.asarray(value) < 0.0):
                 raise InputError(
-                    name, "a negative or undefined amount of noise", "give a number >= 0"
+                    name, "the amount of noise is negative or undefined", "give a number >= 0"
                 )
         mechanism = self.mechanism
         if isinstance(mechanism, Laplace) and not 0.0 < mechanism.l2_ratio <= 1.0:

@@ -103,7 +103,7 @@ class Session(Generic[S]):
             table, self._persons = limited(table, column, rows_per_person)
         self.source: S = opens(table, opening)
         if self.limited and self.private and not vars(type(self.source)).get("takes_persons"):
-            raise WallError("the number of a person's rows in this source has no bound")
+            raise WallError("this source does not bound the number of a person's rows")
         self.adjacency, self.rows_per_person = adjacency, rows_per_person
         self.as_private = as_private
         self._draws = draws
@@ -184,8 +184,8 @@ class Session(Generic[S]):
         if self._noise is not None and not (self._noise.rehearsal or self._open):
             raise InputError(
                 "algorithm",
-                "as printed, part of what it releases has no noise",
-                "choose a proved one, or give a seed to rehearse",
+                "as published, part of what it releases has no noise",
+                "choose a proved one, or give a seed for a rehearsal",
             )
         covered = [block for noise in _each(noises) for block in _blocks(noise, statistic)]
         bare = tuple(block for block in statistic.blocks if block not in covered)
@@ -263,7 +263,7 @@ class Session(Generic[S]):
         """
         if self.limited and self.private:
             raise WallError(
-                "coins by row position have no theorem where a person's rows change the positions"
+                "no theorem covers coins by row position where a person's rows change the positions"
             )
         if self.adjacency != "add_remove":
             return np.random.default_rng([use, self.source._count])
@@ -277,7 +277,7 @@ class Session(Generic[S]):
         return list(zip(batches._next(), batches.runs, strict=True))
 
     def __reduce__(self) -> NoReturn:
-        raise WallError("a session is not pickled: its rows would leave the wall")
+        raise WallError("a session cannot be pickled: its rows would leave the wall")
 
     def _ask(self, demand: OfCount | None) -> None:
         """Demand something of how many rows there are (with an id column, persons), where that is
@@ -309,7 +309,7 @@ class Session(Generic[S]):
             )
         if self.private and not TINY <= radius <= min(bound, HUGE):
             raise WallError(
-                "the rows' ball is larger than the contribution's bound, or is not known"
+                "the radius of the rows' ball is above the contribution's bound, or not known"
             )
         covered = [block for noise in noises for block in _blocks(noise, contribution)]
         if sorted([*covered, *bare]) != sorted(contribution.blocks):
@@ -460,14 +460,14 @@ def _check_noise(noise: Noise, *, private: bool) -> None:
     """Refuse, before anything is summed, noise that would not protect."""
     if noise.law not in ("gaussian", "laplace") or not noise.widen_off_diagonal >= 1.0:
         raise InputError(
-            "noise", "an unknown or restricted distribution", "use gaussian or laplace"
+            "noise", "the distribution is unknown or restricted", "use gaussian or laplace"
         )
     noise_multiplier = np.asarray(noise.noise_multiplier, dtype=float)
     if private and not np.all((noise_multiplier > 0.0) & np.isfinite(noise_multiplier)):
         raise InputError(
             "noise_multiplier",
             "a value is not a finite number above 0",
-            "give one; for a fit without noise pass privacy=None",
+            "give one, or pass privacy=None for a fit without noise",
         )
 
 

@@ -42,9 +42,7 @@ class Sample:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.rate <= 1.0:
-            raise InputError(
-                "minibatch", "the sampled share is not above 0 and at most 1", "give another size"
-            )
+            raise InputError("minibatch", "the sampled share is not in (0, 1]", "give another size")
 
     @classmethod
     def under(cls, adjacency: str, rate: float) -> Sample:
@@ -114,8 +112,8 @@ def check_sample(session: Session[Any], sample: Sample) -> None:
     if session.rows_per_person > 1 or session.limited:
         raise InputError(
             "minibatch",
-            "the cost of a sample is proved only for one row per person",
-            "take all rows in each step",
+            "subsampling is proved only for one row per person",
+            "use all rows in each step",
         )
     proved = {"add_remove": "poisson", "replace_one": "without_replacement"}
     if proved.get(session.adjacency) != sample.sampling:

@@ -115,11 +115,13 @@ class Sealed(ABC):
 
     def __reduce__(self) -> NoReturn:
         raise WallError(
-            f"a private {self.kind} is not pickled: its {self.things} would leave the wall"
+            f"a private {self.kind} cannot be pickled: its {self.things} would leave the wall"
         )
 
     def __iter__(self) -> NoReturn:
-        raise WallError(f"a private {self.kind} is not iterated: measure it through a session")
+        raise WallError(
+            f"a private {self.kind} cannot be iterated over: measure it through a session"
+        )
 
     def __len__(self) -> NoReturn:
         raise WallError(

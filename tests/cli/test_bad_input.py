@@ -198,7 +198,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ("covariance", good(*BUDGET, "--covariance", "round"), "covariance", "'round' is not known"),
     ("combination", good(*BUDGET, "--combination", "LLL"), "combination", "'LLL' is not known"),
     ("prior", good(*BUDGET, "--prior", "flat"), "prior", "'flat' is not known"),
-    ("clip", good(*BUDGET, "--clip", "1.5"), "clip", "1.5 is not above 0 and at most 1"),
+    ("clip", good(*BUDGET, "--clip", "1.5"), "clip", "1.5 is not a share between 0 and 1"),
     ("seed", good(*BUDGET, "--seed", "-1"), "seed", "-1 is below 0"),
     ("share", good(*BUDGET, "--test-fraction", "1"), "test_fraction", "not between 0 and 1"),
     ("coins", good(*BUDGET, "--test-seed", "0"), "test_seed", "no share is held out"),
@@ -524,7 +524,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "an exhibit that is no rehearsal",
         other("kmeans", *PAPER, "zcdp", "--algorithm", "paper"),
         "algorithm",
-        "choose a proved one, or give a seed to rehearse",
+        "choose a proved one, or give a seed for a rehearsal",
     ),
     (
         "exact counting of Laplace noise",

@@ -58,7 +58,9 @@ class PublicFrame:
         columns = schema.numeric_columns()
         if not columns:
             raise InputError(
-                "columns", "the schema names no number to fit", "give at least one feature column"
+                "columns",
+                "the schema names no column of numbers to fit",
+                "give at least one feature column",
             )
         names = tuple(column.name for column in columns)
         units = tuple(column.unit for column in columns)
@@ -110,7 +112,9 @@ def demand_squares(field: str, sizes: Array | float, around: Array | float = 0.0
     sizes = np.abs(sizes)
     if not (np.all(sizes >= TINY) and np.all(sizes + np.abs(around) <= HUGE)):
         raise InputError(
-            field, "its squares are out of range", "use a unit with values nearer to 1"
+            field,
+            "its square is too large or too small to compute with",
+            "use a unit with values nearer to 1",
         )
 
 
@@ -256,7 +260,7 @@ class Extent:
             elif not frame.is_ball and away > frame.half_range[i] * (1 + 1e-12):
                 problem, remedy = (
                     "has cells outside its bounds",
-                    "widen the bounds or fix the cells",
+                    "widen the bounds or correct the cells",
                 )
             else:
                 continue

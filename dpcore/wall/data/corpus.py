@@ -55,7 +55,7 @@ class Vocabulary:
             raise InputError(
                 "vocabulary",
                 f"it has no words or more than {MOST_WORDS:,}",
-                "give one word per line, the most important words first",
+                f"give 1 to {MOST_WORDS:,} words, one per line",
             )
         if len(set(self.words)) < len(self.words):
             raise InputError("vocabulary", "a word is listed twice", "list every word once")

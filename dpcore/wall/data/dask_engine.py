@@ -88,7 +88,7 @@ def current_client() -> Any:
         return distributed.default_client()
     except ValueError:
         raise InputError(
-            "engine", "no cluster is connected", "make a distributed.Client first"
+            "engine", "no cluster is connected", "create a distributed.Client first"
         ) from None
 
 

@@ -79,14 +79,16 @@ def binary_target(schema: Schema | None) -> Column:
     name = None if schema is None else schema.target
     if schema is None or name is None:
         raise InputError(
-            "target", "no column has the role target", 'give one role = "target", or --target NAME'
+            "target",
+            "no column has the role target",
+            'give one column role = "target", or use --target NAME',
         )
     column = schema.column(name)
     two = len(column.categories) == 2
     if not (column.type == "binary" or (column.type == "category" and two)):
         raise InputError(
             f"columns.{name}",
-            "the target is not a yes or no",
+            "the target does not say yes or no",
             'give it type = "binary", or type = "category" with two categories, the second for yes',
         )
     return column
@@ -109,7 +111,7 @@ def outcomes_of(table: PrivateTable, *, private: bool) -> Array:
     assert table.schema is not None  # binary_target refused a table without one
     cells = table._frame.get(column.name)
     if cells is None:
-        raise InputError(column.name, "the table has no such column", "name one in its header")
+        raise InputError(column.name, "the table has no such column", "name one of its columns")
     if column.categories:
         meant = categories_meant(cells)
         no, yes = (category_meant(category) for category in column.categories)
@@ -123,7 +125,7 @@ def outcomes_of(table: PrivateTable, *, private: bool) -> Array:
         raise InputError(
             column.name,
             "has cells that are neither yes nor no",
-            "correct them; a private fit would count them by its public rule",
+            "correct them; a private fit would count each by a public rule",
         )
     return np.asarray(outcome, dtype=float)
 

@@ -118,7 +118,9 @@ class CountingRows:
             yield frame[mine]
         if first != len(self.counting):
             raise InputError(
-                "file", "it changed while it was read", "fit again when the file no longer changes"
+                "file",
+                "it changed while it was being read",
+                "fit again when the file no longer changes",
             )
 
 

@@ -69,7 +69,7 @@ def bounded_target(table: PrivateTable, *, private: bool) -> tuple[PublicFrame, 
     assert table.schema is not None  # target_frame refused a table without one
     column = table.schema.column(public.names[0])
     if column.name not in table._frame:
-        raise InputError(column.name, "the table has no such column", "name one in its header")
+        raise InputError(column.name, "the table has no such column", "name one of its columns")
     cells = table._frame[column.name]
     if column.categories:
         second = category_meant(column.categories[1])

@@ -58,8 +58,7 @@ class Opening:
         if lasting and (moving or self.adjacency == "add_remove") and table.is_part:
             raise InputError(
                 "test_fraction",
-                f"the choice of {things} in this part would change with every {singular} added or "
-                "removed",
+                f"which {things} are held out would change with every {singular} added or removed",
                 f"fit all {things}, or give a seed for a rehearsal",
             )
 
@@ -130,7 +129,9 @@ class BinaryRows:
         self.share = 1.0 if math.isinf(clip) else a_share(clip, "the largest norm")
         if self.public.is_ball:
             raise InputError(
-                "ball", "pixels have no bounds of their own", "give each column lower and upper"
+                "ball",
+                "a norm bound gives single pixels no bounds",
+                "give each column lower and upper",
             )
         self._on = rows._rows.units > 2.0 * threshold - 1.0
 
@@ -152,7 +153,7 @@ def a_share(clip: float, whole: str) -> float:
     if LEAST_SHARE <= clip <= 1.0:
         return clip
     near = 0.0 < clip < LEAST_SHARE
-    problem = "too near 0 to compute with" if near else "not above 0 and at most 1"
+    problem = "too near 0 to compute with" if near else "not a share between 0 and 1"
     raise InputError("clip", f"{clip} is {problem}", f"give a share of {whole}")
 
 

@@ -155,7 +155,7 @@ class BallClusters(CountsAndSums[InBalls]):
         if middle.shape != (runs, dim) or radius.shape != (runs,):
             raise ValueError("middles and radii must have the shapes (runs, dim) and (runs,)")
         if not (np.all(np.abs(middle) <= HUGE) and np.all((radius >= TINY) & (radius <= HUGE))):
-            raise ValueError("a ball has a finite middle and a finite radius above 0")
+            raise ValueError("a ball must have a finite middle and a finite radius above 0")
         return InBalls(centres, middle, radius)
 
     def total(
@@ -182,7 +182,7 @@ class MixtureSums(CountsAndSums[InFrame]):
         Raises ValueError for rows of another dimension.
         """
         if rows.shape[1] != self.dim:  # one coordinate would be copied into all
-            raise ValueError(f"rows have {rows.shape[1]} coordinates, the statistic {self.dim}")
+            raise ValueError(f"rows have {rows.shape[1]} coordinates, not {self.dim}")
         return np.concatenate([np.ones((rows.shape[0], 1, rows.shape[2])), rows], axis=1)
 
     def checked(self, session: Session[Any], of: InFrame) -> InFrame:

@@ -58,12 +58,12 @@ def exhibit_labelled(
     """
     noise = session._noise
     if noise is None:
-        raise InputError("privacy", "an exhibit needs noise", "choose method staged")
+        raise InputError("privacy", "a method as published needs noise", "choose method staged")
     if not (noise.rehearsal or session._open):
         raise InputError(
             "method",
-            "as printed, its noise depends on the rows themselves",
-            "choose a proved one, or give a seed to rehearse",
+            "as published, its noise depends on the rows themselves",
+            "choose a proved one, or give a seed for a rehearsal",
         )
     session._entries.append(
         LedgerEntry(

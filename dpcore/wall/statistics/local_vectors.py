@@ -61,7 +61,7 @@ class LocalVectors(Statistic):
     def lemma(self) -> str:  # type: ignore[override]
         """What is proved, in words for the ledger."""
         shape = "ball" if self.ball else "box"
-        return f"diameter of one row's {shape}; every row has its noise before any is summed"
+        return f"diameter of one row's {shape}; every row gets its noise before any sum"
 
     def __post_init__(self) -> None:
         whole("dim", self.dim)
@@ -77,7 +77,7 @@ class LocalVectors(Statistic):
         if adjacency != "replace_one":
             raise InputError(
                 "adjacency",
-                "in the local model it is known who sends something",
+                "in the local model it is public who takes part",
                 "choose replace_one",
             )
         wide = 2.0 * math.sqrt(self.dim)
@@ -177,11 +177,11 @@ def randomise_bits(
     shape, noise = LocalVectors(rows, dim, 1.0), Noise("laplace", noise_multiplier)
     session._check(shape, 1.0, 1.0, (noise,))
     if not session.private:
-        raise WallError("bits are for private runs")
+        raise WallError("one-bit answers are for private runs")
     session._release(what, drawn, shape, (noise,))
     entry = session._entries[-1]
     scale = np.asarray(entry.noise_scale).reshape(-1, 1, 1)
-    lemma = "either bit of a row is at most e^epsilon as likely for one row as for another"
+    lemma = "either bit of a row is at most e^epsilon times as likely for one row as for another"
     fields = asdict(entry) | {"proof": lemma, "noise": "one_bit", "l2_sensitivity": None}
     session._entries[-1] = OneBitEntry(**fields)
     epsilon = np.broadcast_to(epsilon_of_a_bit(session, noise_multiplier), (runs,)).reshape(

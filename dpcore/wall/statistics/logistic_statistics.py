@@ -143,7 +143,7 @@ class OutcomeMoments(Summed[Curvature | None, NoisyOutcomes]):
 
     def checked(self, session: Session[Any], of: Curvature | None) -> Curvature | None:
         if self.dim != session.source.design.size:
-            raise ValueError("the contribution has another dimension than the rows")
+            raise ValueError("the contribution and the rows differ in dimension")
         return of
 
     def bounds(self, session: Session[Any], of: Curvature | None) -> tuple[float, float]:

@@ -107,8 +107,9 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
         if not (a >= b**2 / (2 * c) * (1 - 1e-12) and b**2 <= 2 * c**2):
             raise InputError(
                 "weights of counts, sums and squares",
-                "the counts weigh less than b^2/2c or the sums more than sqrt(2) c",
-                "raise the counts' weight (it is free) or lower the sums'",
+                "for sum and square weights b and c, the count weight is below b^2/(2c), or b is "
+                "above sqrt(2) c",
+                "raise the count weight, which costs nothing, or lower the sum weight",
             )
 
     @classmethod
@@ -173,7 +174,7 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
         """
         dim = self.dim
         if rows.shape[1] != dim:  # one coordinate would be copied into all
-            raise ValueError(f"rows have {rows.shape[1]} coordinates, the contribution {dim}")
+            raise ValueError(f"rows have {rows.shape[1]} coordinates, not {dim}")
         out = np.empty((rows.shape[0], self.size, rows.shape[2]))
         out[:, 0] = 1.0
         out[:, 1 : 1 + dim] = rows
@@ -192,7 +193,7 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
 
     def checked(self, session: Session[Any], of: InFrame) -> InFrame:
         if of.e_step is None and self.components != 1:
-            raise ValueError("without an e_step there is one component")
+            raise ValueError("without an e_step there must be one component")
         return of
 
     def bounds(self, session: Session[Any], of: InFrame) -> tuple[float, float]:

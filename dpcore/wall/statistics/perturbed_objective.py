@@ -82,7 +82,7 @@ class PerturbedObjective:
     dim: int
     radius: float
 
-    lemma = "objective perturbation of a convex loss with bounded slopes, solved to an accuracy"
+    lemma = "objective perturbation of a convex loss with bounded gradients, to a stated accuracy"
 
     def __post_init__(self) -> None:
         whole("dim", self.dim)
@@ -157,7 +157,7 @@ class PerturbedObjective:
         dimension. Nothing it raises depends on the rows.
         """
         if self.dim != session.source.design.size:
-            raise ValueError("the objective has another dimension than the rows")
+            raise ValueError("the objective and the rows differ in dimension")
         ridge = _positive("ridge", ridge, session.runs)
         noise = session._noise
         if noise is None:
@@ -171,7 +171,7 @@ class PerturbedObjective:
         if noise.on_grid:
             raise InputError(
                 "algorithm",
-                "a release uses integer noise, which objective perturbation does not have",
+                "a release uses integer noise, which objective perturbation does not add",
                 "choose one_shot",
             )
         if session.source.bound > self.radius * (1.0 + 1e-12):

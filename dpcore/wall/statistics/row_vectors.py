@@ -155,7 +155,7 @@ class _OneVector(Summed[Vectors, NoisyVectors]):
                 self.reach * math.hypot(1.0, COUNT_WEIGHT),
                 {"counts": (count, count), "sums": (self.reach, self.l1_reach)},
             ),
-            why="where a row's vector reads all of the row",
+            why="where a row's vector depends on the whole row",
         )
 
     @abstractmethod
@@ -175,7 +175,7 @@ class _OneVector(Summed[Vectors, NoisyVectors]):
         self, session: Session[Any], of: Vectors, batches: Minibatches | None
     ) -> tuple[Array, None]:
         if batches is not None:
-            raise WallError("these rows are not drawn in samples")
+            raise WallError("these rows cannot be subsampled")
         visible = rows_seen(session, of.own, of.hidden) if of._part is None else of._part
         total = np.zeros((session.runs, 1, self.size))
         for runs, members in _tiles(session.runs, visible.count, self.dim):
@@ -336,7 +336,7 @@ def _places(session: Session[Any], rows: int, parts: int) -> list[NDArray[np.int
 def _demand_as_many(parts: int, rows: int) -> None:
     """Raise InputError for fewer rows than parts."""
     if rows < parts:
-        raise InputError("iterations", "there are more parts than rows", "ask for fewer")
+        raise InputError("iterations", "there are more parts than rows", "ask for fewer iterations")
 
 
 def rows_seen(session: Session[Any], own: bool, hidden: float) -> VectorRows:

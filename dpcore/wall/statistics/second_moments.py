@@ -73,7 +73,7 @@ class SecondMoments(Summed[None, NoisySquares]):
 
     def bounds(self, session: Session[Any], of: None) -> tuple[float, float]:
         if self.dim != session.public.dim:
-            raise ValueError("the contribution has another dimension than the rows")
+            raise ValueError("the contribution and the rows differ in dimension")
         return self.radius, session.radius
 
     def total(

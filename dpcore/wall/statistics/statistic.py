@@ -118,7 +118,7 @@ class Statistic(ABC):
         """
         _, l1 = self.sensitivity(adjacency).blocks[block]
         if l1 is None:
-            raise InputError("noise", "these sums have no Laplace noise", "use gaussian")
+            raise InputError("noise", "Laplace noise is not covered for these sums", "use gaussian")
         return l1 * ROUNDING
 
 

@@ -116,7 +116,7 @@ class TopicWords(Summed[SharedOut, NoisyTopics]):
         if topics.shape != (session.runs, self.components, self.words):
             raise ValueError("topics must have the shape (runs, components, words)")
         if self.words != session.public.size:
-            raise ValueError("the contribution has other words than the corpus")
+            raise ValueError("the contribution and the corpus differ in their number of words")
         return SharedOut(topics, of.e_step)
 
     def bounds(self, session: Session[Any], of: SharedOut) -> tuple[float, float]:
