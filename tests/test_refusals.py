@@ -624,7 +624,7 @@ SHAPES: list[tuple[Callable[[], object], type[Exception], str]] = [
     (
         lambda: grid.grid_for(1e-12, 1.0, 1.0, 10**9, 4),
         InputError,
-        "too small for 64-bit whole numbers",
+        "too small: the sums would not fit",
     ),
 ]
 

@@ -354,7 +354,7 @@ def test_free_counts_never_exceed_the_sensitivity_on_the_edge(
 def test_lighter_counts_would_break_the_sensitivity_and_are_refused(ratio: float) -> None:
     b, c = ratio, 1.0
     edge = b * b / (2 * c)
-    with pytest.raises(InputError, match="the count weight is below"):
+    with pytest.raises(InputError, match="the count weight a is below"):
         MixtureMoments(1, 3, "full", 1.0, 0.99 * edge, b, c)
     honest = MixtureMoments(1, 3, "full", 1.0, edge, b, c)
     found, _ = worst(honest, "replace_one", l2, seed=2)  # one component: counts do not change
@@ -362,7 +362,7 @@ def test_lighter_counts_would_break_the_sensitivity_and_are_refused(ratio: float
 
 
 def test_sums_beyond_the_lemma_are_refused() -> None:
-    with pytest.raises(InputError, match="or b is above"):
+    with pytest.raises(InputError, match="the sum weight b above"):
         MixtureMoments(1, 3, "full", 1.0, 9.0, 1.42, 1.0)
 
 

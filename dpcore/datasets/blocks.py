@@ -63,7 +63,7 @@ class _FilePart:
 
     def _demand_unchanged(self) -> None:
         if not self.path.is_file() or _stamp(self.path) != self.stamp:
-            raise InputError(self.path.name, "it changed while it was being read", "load it again")
+            raise InputError(self.path.name, "it changed while being read", "load it again")
 
 
 @dataclass(frozen=True)

@@ -194,9 +194,7 @@ def fit_grid(
     does.
     """
     if on_grid is not None and (seed is not None or len(draws) > 1):
-        raise InputError(
-            "seed", "a release is drawn once and cannot be repeated", "leave the seed out"
-        )
+        raise InputError("seed", "a release cannot be repeated", "leave the seed out")
     seed = None if seed is None else whole("seed", seed, least=0)
     how = recipe(model)
     demand_loaded(table)
@@ -210,9 +208,7 @@ def fit_grid(
     mode = "proved" if requests is None else requests[0].mode
     chosen_mode = options.pop("mode", mode)
     if requests is not None and chosen_mode != mode:
-        raise InputError(
-            "mode", "it differs from the mode of the request", "state it only in the request"
-        )
+        raise InputError("mode", "the request has another mode", "state it only in the request")
     mode = chosen_mode
     if requests is not None and any(p.noise_multiplier is not None for p in requests):
         options = {**options, **({"even": True} if "even" in how.options.options() else {})}

@@ -111,8 +111,7 @@ def _claim(
 
 def _assumptions(request: Privacy, schema: Schema, limited: bool) -> tuple[str, ...]:
     lines = [
-        "bounds, column types, iterations and starting values were chosen without looking at the "
-        "data",
+        "bounds, column types, iterations and the start were chosen without looking at the data",
         "a missing cell counts as its column's public fill (by default the middle of the limits)",
         "noise is drawn in floating point, which the proof treats as exact",
     ]
@@ -139,9 +138,7 @@ def _assumptions(request: Privacy, schema: Schema, limited: bool) -> tuple[str, 
 def _notes(request: Privacy, schema: Schema, rows: int | None) -> tuple[str, ...]:
     notes = []
     if schema.rehearsal:
-        notes.append(
-            f"{_read_off(schema)} were read from the data: a rehearsal, which proves nothing"
-        )
+        notes.append(f"{_read_off(schema)} were read from the data: a rehearsal proves nothing")
     if request.delta is not None and rows is not None and request.delta * rows > 1.0:
         notes.append(
             f"delta = {delta_text(request.delta)} is above 1/n: such a delta would allow one "

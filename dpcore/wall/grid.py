@@ -83,9 +83,7 @@ def grid_for(
     step = scale / SCALE
     if not rows * row_bound / step < LARGEST:
         raise InputError(
-            "noise",
-            "it is too small for 64-bit whole numbers to hold the sums",
-            "give a smaller epsilon",
+            "noise", "it is too small: the sums would not fit in 64 bits", "give a smaller epsilon"
         )
     return Grid(step, scale, _up(apart + step * math.sqrt(coordinates), 8))
 

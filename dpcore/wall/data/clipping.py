@@ -58,9 +58,7 @@ class PublicFrame:
         columns = schema.numeric_columns()
         if not columns:
             raise InputError(
-                "columns",
-                "the schema names no column of numbers to fit",
-                "give at least one feature column",
+                "columns", "the schema names no column of numbers to fit", "give a feature column"
             )
         names = tuple(column.name for column in columns)
         units = tuple(column.unit for column in columns)
@@ -112,9 +110,7 @@ def demand_squares(field: str, sizes: Array | float, around: Array | float = 0.0
     sizes = np.abs(sizes)
     if not (np.all(sizes >= TINY) and np.all(sizes + np.abs(around) <= HUGE)):
         raise InputError(
-            field,
-            "its square is too large or too small to compute with",
-            "use a unit with values nearer to 1",
+            field, "its squares overflow or vanish", "use a unit with values nearer to 1"
         )
 
 

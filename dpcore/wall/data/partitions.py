@@ -271,9 +271,7 @@ class PartedRows:
         sums = self._table._answers(task, self.count)
         if tuple(part.count for part in sums) != self._counts:
             raise InputError(
-                "file",
-                "it changed while it was being read",
-                "fit again when the file no longer changes",
+                "file", "it changed while being read", "fit again when the file no longer changes"
             )
         total = sums[0].total.copy()
         for part in sums[1:]:

@@ -118,9 +118,7 @@ class CountingRows:
             yield frame[mine]
         if first != len(self.counting):
             raise InputError(
-                "file",
-                "it changed while it was being read",
-                "fit again when the file no longer changes",
+                "file", "it changed while being read", "fit again when the file no longer changes"
             )
 
 

@@ -107,9 +107,8 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
         if not (a >= b**2 / (2 * c) * (1 - 1e-12) and b**2 <= 2 * c**2):
             raise InputError(
                 "weights of counts, sums and squares",
-                "for sum and square weights b and c, the count weight is below b^2/(2c), or b is "
-                "above sqrt(2) c",
-                "raise the count weight, which costs nothing, or lower the sum weight",
+                "the count weight a is below b^2/(2c) or the sum weight b above sqrt(2) c",
+                "raise a, which costs nothing, or lower b; c is the square weight",
             )
 
     @classmethod
