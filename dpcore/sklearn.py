@@ -305,7 +305,7 @@ def _schema(names: list[str], bounds: Bounds | None) -> Schema:
         if any(np.shape(pair) != (2,) for pair in bounds):
             raise InputError("bounds", "a column has no pair", "give {name: (lower, upper)}")
     if isinstance(bounds, bool):
-        raise InputError("bounds", "a truth value was given", "give (lower, upper), or a radius")
+        raise InputError("bounds", "a Boolean was given", "give (lower, upper), or a radius")
     try:
         pairs = np.asarray(bounds, dtype=float)
     except (TypeError, ValueError):

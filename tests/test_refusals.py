@@ -743,7 +743,7 @@ def _centres(**words: Any) -> Any:
         (lambda: Schema.from_toml("[table]\nunit = 'day'"), "^schema: it is the text of a schema"),
         (lambda: _fit(seed=0).sample(2, seed="x"), "^seed: 'x' is not a number"),
         (partial(_centres, bounds={"a": 1, "b": 9}), "^bounds: a column has no pair"),
-        (partial(_centres, bounds=True), "^bounds: a truth value was given"),
+        (partial(_centres, bounds=True), "^bounds: a Boolean was given"),
     ],
 )
 def test_things_of_another_kind_are_refused_in_python(act: Callable[[], Any], problem: str) -> None:

@@ -321,5 +321,5 @@ def test_a_nul_in_a_name_is_told_in_a_sentence(made: api.Release, tmp_path: Path
     }
     for field, some in calls.items():
         for call in some:
-            with pytest.raises(InputError, match=f"{field}: its name contains a NUL; name another"):
+            with pytest.raises(InputError, match=f"{field}: its name contains a NUL; give another"):
                 call()

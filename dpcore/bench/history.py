@@ -44,7 +44,7 @@ def earlier(path: Path) -> list[Run]:
         raise InputError(
             "history",
             "it has lines that dpcore bench did not write",
-            "give another path, or one where no file exists yet",
+            "give a history file, or a path where no file exists yet",
         )
     return runs
 

@@ -21,7 +21,7 @@ from dpcore.bench.measure import Case, Row, median_seconds
 from dpcore.datasets.load import read_described
 from dpcore.schema import Schema
 
-CONDITIONS = "Ours parses every cell separately; the peer infers a type for each column."
+CONDITIONS = "Our loader parses every cell separately; the peer infers a type for each column."
 JUDGED_BY = "share of the cells in the first rows that are read as the nearest float"
 
 
