@@ -141,9 +141,10 @@ def yes_or_no(name: str, value: Any) -> bool:
 
 
 COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50)  # where numbers of steps stop
-BY_METHOD = "each is an entry of the list *Method*"
+BY_METHOD = "each value is an entry of the list *Method*"
 BY_MODEL = (
-    "the list *Model* offers the usual numbers, and a box any other; the exact fit changes with it"
+    "the list *Model* offers the usual numbers, and a box takes any other; the exact fit changes "
+    "with it"
 )
 FITTED = "the exact fit changes with it"
 UNLESS_GIVEN = "it is computed from public facts unless given"
@@ -156,15 +157,15 @@ def steps_dial(help: str, ends: tuple[str, str]) -> Dial:
 
 
 ITERATIONS = steps_dial(
-    "Each one costs privacy. Their number is fixed in advance: stopping when the fit looks good "
-    "would leak information.",
+    "Each iteration costs privacy. Their number is fixed in advance: stopping when the fit looks "
+    "good would leak information.",
     ("less noise a step", "more steps"),
 )
 START = Dial(
     "Start",
     "Which of the public random starts; none of them depends on the rows.",
     *(0, 999, 1, "%d"),
-    still="it names a start, which has no scale",
+    still="it names a start, so it has no scale",
 )
 EVEN = Dial(
     "The same noise in every step",

@@ -130,7 +130,7 @@ def test_factors_are_seen_where_a_table_opens_and_vanish_as_the_budget_falls(
     assert not opening.grid.recovered[opening.at(0.1)].any()
     marks = yardstick("fa").marks(opening.grid)
     assert [label for _, label in marks][:3] == [
-        "factor 1 is found from here",
+        "factor 1 is found from here on",
         "factor 2",
         "factor 3",
     ]

@@ -689,7 +689,7 @@ def test_slopes_of_several_columns_stand_beside_the_exact_ones() -> None:
     assert shown.panels[1].alt[5].endswith("pay 2; hours -1; team 0.5.")
     different = frame(SLOPES.names, SLOPES.units, (4.0, 8.0, 4.0, 4.0))
     halves = coefficients_scene("missing-regression", different, 3)
-    assert halves.panels[0].x.label == "score per half of a column's limits"
+    assert halves.panels[0].x.label == "score per half range of the column"
     np.testing.assert_allclose(np.asarray(layers(halves, 0, Spots)[0].x), [8.0, -8.0, 2.0])
 
 

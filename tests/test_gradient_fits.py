@@ -183,7 +183,7 @@ def test_where_rows_come_and_go_the_bound_is_over_the_coins(words: dict[str, Any
     data = table("missing-regression", 300)
     privacy = Privacy(epsilon=1.0, delta=1e-5, adjacency="add_remove")
     told = [
-        any("the guarantee relies on it" in line for line in fit.guarantee.assumptions)
+        any("the guarantee relies on this" in line for line in fit.guarantee.assumptions)
         for more in ({}, words)
         for fit in [dp.fit("missing-regression", data, privacy=privacy, seed=0, **more)]
     ]

@@ -386,7 +386,7 @@ def test_rank_one_noise_tends_to_its_printed_limit() -> None:
 def test_small_classes_and_other_adjacencies_are_refused_as_published() -> None:
     rows = np.random.default_rng(0).standard_normal((30, 3))
     table = labelled_table(rows, np.repeat([0, 1], [26, 4]))
-    with pytest.raises(InputError, match="two rows more"):
+    with pytest.raises(InputError, match="two more rows"):
         paper_grid(table, (1.0,))
     with pytest.raises(InputError, match="protects a label"):
         dp.fit("gmm-release", table, privacy=request(1.0, "replace_one", mode="paper"))

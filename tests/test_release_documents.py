@@ -119,7 +119,7 @@ def test_whoever_receives_it_uses_it_as_a_model(letters: Path) -> None:
     mixes = lda.mixes(bags, lda.expected(topics)[0], 0.5)
     np.testing.assert_allclose(shares, mixes / mixes.sum(axis=1, keepdims=True), atol=2e-3)
     assert list(opened.sample(3)["text"].str.split().str.len()) == [100] * 3
-    with pytest.raises(InputError, match="has no score of a text"):
+    with pytest.raises(InputError, match="has no score for a text"):
         opened.score(new)
     for odd in ("one text", [1, 2], [], pd.DataFrame({"note": ["a"]})):
         with pytest.raises(InputError):

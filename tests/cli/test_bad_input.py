@@ -144,7 +144,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "nothing bounded",
         other("symmetric-mixture", "--algorithm", "em"),
         "algorithm",
-        "em does not bound any row",
+        "em does not bound gradients",
     ),
     (
         "another model's algorithm",
@@ -492,7 +492,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "an algorithm that no paper prints",
         other("kmeans", *PAPER, "zcdp", "--algorithm", "proved"),
         "algorithm",
-        "the proved one is not from a paper; choose dplloyd or paper",
+        "the proved algorithm is not from a paper; choose dplloyd or paper",
     ),
     (
         "a composition method that no paper of k-means has",
@@ -543,7 +543,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ("more centres than rows", other("kmeans", "--components", "4"), "components", "than rows"),
     ("no centres", other("kmeans", "--components", "0"), "components", "0 is below 1"),
     ("factors < 0", other("fa", "--factors", "-1"), "factors", "-1 is below 1"),
-    ("factors = columns", other("fa", "--factors", "2"), "factors", "ask for fewer than columns"),
+    ("factors = columns", other("fa", "--factors", "2"), "factors", "ask for fewer factors"),
     ("steps of factors", other("fa", "--iterations", "0"), "iterations", "0 is below 1"),
     (
         "metric of another model",

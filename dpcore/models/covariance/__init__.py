@@ -29,9 +29,9 @@ MODEL = Model(
         "simplex weights and a clipped ball*",
         proved="one release, in a ball found by three earlier ones; covariance, correlations "
         "and principal components are post-processing",
-        claim="Analyze Gauss (Dwork, Talwar, Thakurta, Zhang 2014) releases the squares alone, "
-        "without a mean: its axes are those of uncentred rows. Its noise suffices "
-        "where a row is added or removed",
+        claim="Analyze Gauss (Dwork, Talwar, Thakurta, Zhang 2014) releases only the second "
+        "moments, without a mean: its principal components are those of uncentred rows. Its noise "
+        "suffices where a row is added or removed, not where one is replaced",
     ),
     opening=Opening(components=1),
     most=1,
@@ -64,6 +64,6 @@ MODEL = Model(
     },
     uncertainty="uncertainty:UNCERTAINTY",
     worlds=(World(common=0.95, spread=2.5, alike=0.8), World(0.8, 0.5, 0.7), World(0.01, 0.3, 0.4)),
-    decides="how strongly the columns are correlated, and how much of its limits each fills",
+    decides="how strongly the columns are correlated, and how much of its limits each column fills",
     audits={"covariance": "attack:COVARIANCE"},
 )

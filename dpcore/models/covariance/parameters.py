@@ -126,7 +126,7 @@ def _component_lines(parameters: dict[str, Any], explained: list[str]) -> Table:
     ]
     about = (
         f"The first {FEW_COLUMNS} of {len(names)} principal components: the share of the variance "
-        "that each explains, and the columns that it moves most (the matrix: --json)."
+        "that each explains, and the columns with the largest weights (--json has all weights)."
     )
     return about, lines
 

@@ -141,7 +141,7 @@ def _pictures(subject: Subject, exact: Array, private: Array) -> Drawing:
         Parts(
             exact=exact,
             private=private,
-            label="place of a pixel on the axis",
+            label="weight of a pixel in the component",
             part="PC",
             columns=subject.public.names,
             verb="moves",

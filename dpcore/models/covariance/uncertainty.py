@@ -23,7 +23,7 @@ def _sentence(ends: Arrays) -> str:
     apart = ends["explained_variance"][:-1, 0] > ends["explained_variance"][1:, 1]
     first, parts = int(np.argmin(np.append(apart, False))), len(apart) + 1
     statements = {
-        0: "no principal component from the next",
+        0: "the first principal component cannot be told from the second",
         1: "the first principal component from the others",
         parts - 1: f"all {parts} principal components from one another",
     }

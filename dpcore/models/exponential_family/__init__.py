@@ -39,5 +39,6 @@ STATEMENT = Statement(
     "on simplex weights and a clipped ball*",
     proved="one release for each step, after one of the mean; the starting values are spread "
     "around this mean",
-    claim="DP-EM 2017, equations 9 and 10, for any exponential family; printed only for Gaussians",
+    claim="DP-EM 2017 covers any exponential family (equations 9 and 10), but is worked out only "
+    "for Gaussians",
 )

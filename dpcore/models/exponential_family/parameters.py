@@ -23,4 +23,4 @@ def group_lines(
             zip(parameters["weights"], parameters[key], strict=True)
         )
     ]
-    return f"Each group: its share of the rows; {about}.", lines
+    return f"Each group: its share of the rows, and {about}.", lines

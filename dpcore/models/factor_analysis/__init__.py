@@ -57,20 +57,20 @@ class FactorSettings(Settings):
     iterations: int = option(
         50,
         steps,
-        "EM steps, free of charge [50]",
+        "EM steps, at no privacy cost [50]",
         metavar="J",
-        dial=steps_dial("They cost no privacy: all releases are before them.", ("fewer", "more")),
+        dial=steps_dial("They cost no privacy: all releases come before them.", ("fewer", "more")),
     )
     update: PsiUpdate = option(
         "paper",
         word("paper", "exact"),
-        "for paper mode: noise variance from the loadings before the step (paper) or after it "
-        "(exact) [paper]",
+        "for paper mode: compute the noise variance from the loadings before the step (paper) or "
+        "after it (exact) [paper]",
         flag="psi-update",
         metavar="U",
         dial=Dial(
             "Loadings used to compute the noise variance",
-            "The paper prints those before the step; EM uses those after it.",
+            "The paper uses those before the step; exact EM uses those after it.",
             choices={"paper": "before the step, as printed", "exact": "after the step"},
             methods=("dpem_factors",),
         ),
@@ -78,13 +78,13 @@ class FactorSettings(Settings):
     ball: Literal["released", "limits"] = option(
         "released",
         word("released", "limits"),
-        "for proved mode: ball to which rows are clipped, from released distances (released) or "
-        "from the public limits (limits) [released]",
+        "for proved mode: set the ball to which rows are clipped from released distances "
+        "(released) or from the public limits (limits) [released]",
         metavar="B",
         dial=Dial(
             "Ball to which rows are clipped",
-            "Released distances cost 8% of the budget, and the ball that they determine is "
-            "usually smaller: noise grows with the square of its radius.",
+            "Releasing distances costs 8% of the budget, but the resulting ball is usually "
+            "smaller, and noise grows with the square of its radius.",
             choices={"released": "from released distances", "limits": "from the public limits"},
             methods=("recommended",),
         ),
@@ -107,9 +107,9 @@ MODEL = Model(
         "simplex weights and a clipped ball*",
         proved="one release, in a ball found by three earlier ones; all later steps are "
         "post-processing",
-        claim="DP-EM 2017, section 6, states no sensitivity, proves its noise formula for epsilon "
-        "below 1 only, and centres by the data's own mean. Its released program uses a "
-        "sensitivity of 2/N instead of sqrt(2)/N, and a variance as the standard deviation "
+        claim="DP-EM 2017, section 6, states no sensitivity, uses a noise formula that is proved "
+        "only for epsilon below 1, and centres by the data's own mean. Its program takes the "
+        "sensitivity to be 2/N instead of sqrt(2)/N, and uses a variance as the standard deviation "
         "of the noise",
     ),
     opening=Opening(components=1, iterations=20),
@@ -127,8 +127,8 @@ MODEL = Model(
         ),
     },
     columns_first=True,
-    no_intervals="factors below the noise are set to 0 before the release, so the released "
-    "numbers do not show how uncertain they were",
+    no_intervals="factors that cannot be told from noise are set to 0, so the released numbers do "
+    "not show how uncertain they were",
     noise_sentence="parameters:noise_sentence",
     metrics=(
         LOG_LIKELIHOOD,

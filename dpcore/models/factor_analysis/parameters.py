@@ -73,12 +73,12 @@ def noise_sentence(parameters: FactorParameters) -> str:
     count = len(visible)
     if visible.all():
         every = {1: "the factor", 2: "both factors"}.get(count, f"all {count} factors")
-        return f"At this noise {every} can be told from noise."
+        return f"At this noise {every} can be told from 0."
     if not visible.any():
         none = "the factor cannot" if count == 1 else f"none of the {count} factors can"
-        return f"At this noise {none} be told from noise: all loadings are 0."
+        return f"At this noise {none} be told from 0: all loadings are set to 0."
     some = f"{visible.sum()} of {count} factors"
-    return f"At this noise {some} can be told from noise; the others are 0."
+    return f"At this noise {some} can be told from 0; the others are set to 0."
 
 
 def result_table(record: dict[str, Any]) -> Table:
@@ -95,7 +95,8 @@ def result_table(record: dict[str, Any]) -> Table:
         lines = _factor_lines(parameters, visible)
         about = (
             "Each factor: the share of a column's variance that it explains, averaged over "
-            f"{len(titles)} columns, and the columns where it is largest, with their loadings."
+            f"{len(titles)} columns, and the columns where this share is largest, with their "
+            "loadings."
         )
     return about, lines
 

@@ -84,7 +84,7 @@ class FactorRecipe(Recipe):
             (
                 "the paper does not state the sensitivity of the second moment; its program "
                 "uses 2/N, and the correct value is sqrt(2)/N",
-                "its formula for the noise is proved for epsilon below 1 only",
+                "its formula for the noise is proved only for epsilon below 1",
                 "the paper scales by the data's own largest norm and centres by the data's own "
                 "mean, which is not private; here bounds and centre are public",
             ),
@@ -213,7 +213,7 @@ def demand_fewer_factors(factors: int, columns: int) -> None:
     """Raise InputError for as many factors as columns, or more: they would explain nothing."""
     if factors >= columns:
         raise InputError(
-            "factors", "they are not fewer than the columns", "ask for fewer than columns"
+            "factors", "there must be fewer factors than columns", "ask for fewer factors"
         )
 
 

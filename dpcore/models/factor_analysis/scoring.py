@@ -85,7 +85,7 @@ class FactorYardstick(Yardstick):
         often = np.logical_and.accumulate(grid.recovered[fitted].mean(axis=1) > 0.5, axis=0)
         last = {k: fitted[reach - 1] for k, reach in enumerate(often.sum(axis=0)) if reach}
         return tuple(
-            (grid.epsilons[at], f"factor {k + 1}" + (" is found from here" if k == 0 else ""))
+            (grid.epsilons[at], f"factor {k + 1}" + (" is found from here on" if k == 0 else ""))
             for k, at in last.items()
         )
 

@@ -55,7 +55,7 @@ class MixtureSettings(Settings):
         metavar="C",
         dial=Dial(
             "Shapes",
-            "Simpler shapes need fewer numbers, so each is released with less noise.",
+            "Simpler shapes need fewer numbers, so each number has less noise.",
             choices={
                 "full": "tilted ellipses",
                 "diag": "upright ellipses",
@@ -66,25 +66,25 @@ class MixtureSettings(Settings):
     combination: str = option(
         "GGG",
         word("GGG", "LLG"),
-        "noise in paper mode for counts, means, covariances: GGG (all Gaussian) or LLG (Laplace "
-        "twice) [GGG]",
+        "for paper mode: noise of counts, means and covariances, GGG (all Gaussian) or LLG "
+        "(Laplace for the first two) [GGG]",
         metavar="N",
         not_asked=BY_METHOD,
     )
     prior: Prior | None = option(
         None,
         _prior,
-        "map or mle [map in paper mode, else mle]",
+        "map or mle [map in paper mode, otherwise mle]",
         metavar="P",
         paper=Prior(),
         read=word("map", "mle"),
         dial=Dial(
             "Estimate",
-            "With the paper's prior, or without any. The proved method needs none; the paper's "
+            "With or without the paper's prior. The proved method needs no prior; the paper's "
             "figures use one.",
             choices={
                 "mle": "maximum likelihood (MLE)",
-                "map": "maximum of the posterior (MAP)",
+                "map": "maximum a posteriori (MAP)",
             },
             usual=lambda options, columns: "map" if options.get("mode") == "paper" else "mle",
         ),
@@ -92,12 +92,12 @@ class MixtureSettings(Settings):
     prior_strength: float = option(
         1.0,
         nonnegative,
-        "power to which the prior of map is raised [1]",
+        "for map: the power to which the prior is raised [1]",
         metavar="S",
         dial=Dial(
             "Strength of the prior",
-            "The power to which the paper's prior is raised: 1 is the paper's own, 0 none. A "
-            "stronger prior pulls groups towards the middle and makes them rounder.",
+            "The power to which the paper's prior is raised: 1 gives the paper's own prior, 0 no "
+            "prior. A stronger prior pulls groups towards the middle and makes them rounder.",
             *(0.0, 1000.0, 0.5, "%.3g"),
             only=("prior", "map"),
             slide=Slide("Strength of the prior", "strength of the prior", ("weaker", "stronger")),
@@ -110,7 +110,9 @@ class MixtureSettings(Settings):
     def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:
         if "prior_strength" in chosen and chosen.get("prior", mode == "paper" or None) is None:
             raise InputError(
-                "prior_strength", "maximum likelihood has no prior", "leave it out, or choose map"
+                "prior_strength",
+                "maximum likelihood has no prior",
+                "leave this option out, or choose map",
             )
         return chosen
 

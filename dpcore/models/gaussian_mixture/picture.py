@@ -223,7 +223,7 @@ def draw_marginals(subject: Subject) -> Drawing:
         ),
         exact_alt=_said_columns(names, exact[0][0]),
         private_alts=tuple(_said_columns(names, means) for means in private[0][:, 0]),
-        x=Axis("share of the axis of each column", (0.0, 1.0)),
+        x=Axis("position on each column's own axis", (0.0, 1.0)),
         y=Axis("column", (0.0, len(columns) - 1.0 + TALL + 0.2)),
         bare=True,
         height=max(LEAST_HEIGHT, AROUND + ROW * len(columns)),

@@ -16,7 +16,7 @@ FLOOR, LEAST_SHARE = 1e-3, 1e-6  # of a covariance's largest eigenvalue; of all 
 def _refuse(settings: MixtureSettings) -> str:
     if settings.components > 1:
         return ""
-    return "a single Gaussian is shrunk to the middle by as much as noise may have moved it"
+    return "a single Gaussian is shrunk towards the middle by as much as noise may have moved it"
 
 
 def _groups(weights: Array, means: Array, covariances: Array) -> Mixture:

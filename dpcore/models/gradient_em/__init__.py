@@ -37,10 +37,10 @@ _DECIDES = (
 )
 STATEMENT = Statement(
     adds="a clipped gradient: *diameter of a ball of clipped vectors and a count*",
-    proved="all rows at every step; gradients are clipped at norm sqrt(d tau)",
+    proved="every step uses all rows; gradients are clipped at norm sqrt(d tau)",
     claim="Wang et al. 2023, Algorithm 2 and Theorem 3: holds where each row is in one part; the "
-    "two printed forms of its noise variance differ by a factor of ln(1/zeta), and only one "
-    "of them is sufficient",
+    "two printed forms of the noise variance differ by a factor of ln(1/zeta), and the second is "
+    "too small for zeta above 1/e",
 )
 
 
@@ -80,7 +80,7 @@ def _gradient_model(
                 falls=True,
                 of_rows=False,
             ),
-            Metric("share", "Share of the way", "share of the way to exact", of_rows=False),
+            Metric("share", "Share of the way", "share of the way to the exact fit", of_rows=False),
             LOG_LIKELIHOOD,
         ),
         audits={name: f"attack:{constant}", **audits},

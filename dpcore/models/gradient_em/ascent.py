@@ -73,7 +73,9 @@ class Ascent:
             return gradients.start(self.model, self.dim, norm, self.settings.start)
         if len(initial) != self.dim:
             raise InputError(
-                "initial", "its length is not the number of columns", "give one number per column"
+                "initial",
+                "its length differs from the number of columns",
+                "give one number per column",
             )
         return np.array(initial)
 
@@ -106,7 +108,9 @@ class Ascent:
             multiplier = multiplier * (LIMIT / contribution.bound)  # its bound is that of phi
         noise = Noise("gaussian", multiplier)
         if self.parts is not None:
-            what = f"iterations 1 to {self.settings.iterations}: gradients, each of its own rows"
+            what = (
+                f"iterations 1 to {self.settings.iterations}: gradients, each step on its own rows"
+            )
             return self.parts.release_next(what, contribution, step, noise)
         return self.session.release(
             f"iteration {iteration}: gradients",
@@ -129,7 +133,7 @@ class Ascent:
             raise InputError(
                 "rows",
                 "the truncation threshold depends on the number of rows, which is not public here",
-                "give a public guess, or choose the clipped algorithm",
+                "give a public guess of it, or choose the clipped algorithm",
             )
         split = self.settings.split and self.algorithm != "em"
         return count // self.settings.iterations if split else count

@@ -23,7 +23,7 @@ def _across(adjacency: str) -> Pair:
         with_first(crowd, (FAR, -0.8 * FAR)),
         adjacency,
         Schema.from_bounds(FAR_SIDES),
-        "one person far to one side of the start, or to the other side",
+        "one person far to one side of the start or to the other",
     )
 
 
@@ -34,7 +34,7 @@ def _alone(adjacency: str) -> Pair:
         np.array([[FAR, -0.8 * FAR]]),
         adjacency,
         Schema.from_bounds(FAR_SIDES),
-        "one person far to one side of the start, or to the other side, nobody else",
+        "one person and nobody else, far to one side of the start or to the other",
     )
 
 
@@ -79,7 +79,7 @@ MISSING_REGRESSION = FitAttack(
 )
 SYMMETRIC_MIXTURE_LOCAL = FitAttack(
     "symmetric-mixture",
-    "gradient EM of two opposite groups, each person's noise",
+    "gradient EM of two opposite groups with local noise",
     _alone,
     proved(),
     _STEADY | {"trust": "local", "iterations": 1},

@@ -112,16 +112,16 @@ def _coefficient_table(heading: str, *names: str) -> Callable[[dict[str, Any]], 
             }
             for i in strongest
         ]
-        less = f" The largest {len(strongest)} of {len(beta)} (all of them: --json)."
+        less = f" Only the largest {len(strongest)} of {len(beta)} are shown (--json has all)."
         return heading + (less if len(strongest) < len(beta) else ""), lines
 
     return table
 
 
-cloud_table = _coefficient_table("Two clouds, one at each of these places.", "one", "the other")
+cloud_table = _coefficient_table("Two clouds, centred at these points.", "one", "the other")
 lines_table = _coefficient_table(
-    "Two lines: how much the target changes with one unit of each column.", "one", "the other"
+    "Two lines: how much the target changes per unit of each column.", "one", "the other"
 )
 line_table = _coefficient_table(
-    "How much the target changes with one unit of each column.", "coefficient"
+    "How much the target changes per unit of each column.", "coefficient"
 )

@@ -203,7 +203,7 @@ def _slopes(subject: Subject) -> Drawing:
     alike = alike and len(set(public.units[:-1])) == 1
     per = np.ones_like(width) if alike else width
     unit = public.units[0] or "unit"
-    label = f"{target} per {unit}" if alike else f"{target} per half of a column's limits"
+    label = f"{target} per {unit}" if alike else f"{target} per half range of the column"
     exact, private = _slope(subject.exact)[0] * per, _slope(subject.private) * per
     ends = None if subject.intervals is None else subject.intervals * per[:, None]
     return dot_plot.drawing(

@@ -36,7 +36,7 @@ from dpcore.wall.data import MaskedRows, PublicFrame
 from dpcore.wall.session import Session
 
 MASKED = "the pattern of missing cells is protected like the rest of the row"
-COINS = "at random, independently of the rows; under add_remove the guarantee relies on it"
+COINS = "at random, independently of the rows; under add_remove the guarantee relies on this"
 PAPER = "Wang, Ding, Hu, Xie, Pan, Xu 2023"
 
 
@@ -77,16 +77,16 @@ class GradientRecipe(Recipe):
             return Printed(
                 f"{PAPER}, Algorithm 1",
                 (
-                    "its constant is not printed; here it is that of composition by zCDP, as in "
-                    "Algorithm 2",
+                    "the constant of its noise is not printed; here it follows from composition "
+                    "by zCDP, as in Algorithm 2",
                 ),
             )
         return Printed(
             f"{PAPER}, Algorithm 2 and Theorem 3",
             (
-                "each row is in one part and is truncated inside its bound; equation (14) "
-                "computed as printed would exceed that bound for large gradients",
-                "the two forms printed of its noise differ by a factor of ln(1/zeta)",
+                "here each row is in one part, and its truncated gradient stays within the bound; "
+                "equation (14), computed as printed, would exceed it for large gradients",
+                "the two printed forms of its noise differ by a factor of ln(1/zeta)",
             ),
         )
 
@@ -100,7 +100,7 @@ class GradientRecipe(Recipe):
         ):
             lines = (*lines, f"{what} {COINS}") if tossed else lines
         if settings.trust == "local":
-            lines = (*lines, "every person draws the noise: nobody collects an exact gradient")
+            lines = (*lines, "each person adds the noise: nobody collects an exact gradient")
         return (
             *lines,
             "noise level, tau, threshold and step size were chosen without looking at the data",
@@ -127,7 +127,7 @@ def _demand_bounded(settings: GradientSettings) -> None:
     if settings.algorithm == "em":
         raise InputError(
             "algorithm",
-            "em does not bound any row, so no noise can protect it",
+            "em does not bound gradients, so no noise can protect a row",
             "choose clipped or robust",
         )
 

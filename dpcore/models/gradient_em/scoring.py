@@ -81,7 +81,7 @@ class GradientYardstick(Yardstick):
             part=part,
             parts=parts,
             simplest=simplest,
-            utility="share of the way to exact",
+            utility="share of the way to the exact fit",
             worth="share of the way to the exact fit",
         )
 
@@ -237,8 +237,8 @@ def _vector(scorer: Scorer) -> VectorScorer:
     if not isinstance(scorer, VectorScorer):
         raise InputError(
             "scorer",
-            "it has no target and no known best fit",
-            "use a reference from this scorer",
+            "it was not made for gradient EM",
+            "use the scorer of the fitted model",
         )
     return scorer
 

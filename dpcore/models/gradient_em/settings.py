@@ -53,7 +53,7 @@ def _own(name: str, text: str) -> bool:
 
 _START_NORM = Dial(
     "Distance of the start from 0",
-    "Gradient EM finds the answer only from a start near enough to it, and not too near 0.",
+    "Gradient EM finds the answer only from a start that is near it and not too near 0.",
     *(1e-3, 1e6, 0.5, "%.4g"),
     usual=_sigma,
     slide=Slide("Distance of the start", "distance of the start", ("nearer to 0", "farther")),
@@ -94,8 +94,8 @@ class GradientSettings(Settings):
         metavar="SD",
         dial=Dial(
             "Noise level of the model",
-            "How far rows lie from a cloud or a line. The model treats it as known, so it must "
-            "come from elsewhere, never from these rows.",
+            "Standard deviation of rows around a cloud's centre or a line. The model treats it as "
+            "known, so it must come from elsewhere, never from these rows.",
             *(0.001, 1e6, 0.5, "%.4g"),
             still=FITTED,
         ),
@@ -107,8 +107,8 @@ class GradientSettings(Settings):
         metavar="T",
         dial=Dial(
             "Public bound on a gradient's mean square",
-            "Mean square of one row's gradient for one coefficient; 4 times the squared noise "
-            "level unless you know better. A wrong value harms the fit, never privacy.",
+            "Mean square of one row's gradient for one coefficient; by default 4 times the "
+            "squared noise level. A wrong value harms the fit, never privacy.",
             *(1e-6, 1e12, 1.0, "%.4g"),
             usual=_tau,
             slide=Slide("Bound on mean squares", "bound on mean squares", ("smaller", "larger")),
@@ -117,7 +117,7 @@ class GradientSettings(Settings):
     threshold: float | None = option(
         None,
         positive,
-        "largest norm of a gradient; for robust the scale of its truncation [sqrt(d tau)]",
+        "largest norm of a gradient; for robust, the scale of its truncation [sqrt(d tau)]",
         flag="clip",
         metavar="C",
         dial=Dial(
@@ -137,7 +137,7 @@ class GradientSettings(Settings):
         metavar="R",
         dial=Dial(
             "Largest norm of the coefficients",
-            "Coefficients beyond it are scaled back after each step.",
+            "Longer coefficient vectors are scaled back to this norm after each step.",
             *(1e-6, 1e6, 1.0, "%.4g"),
             empty="what the limits allow",
             still=UNLESS_GIVEN,
@@ -167,21 +167,21 @@ class GradientSettings(Settings):
     own: bool = option(
         True,
         yes_or_no,
-        "own: the columns' units, about 0; unit: shares of their limits, about the middle [own]",
+        "own (the columns' units, from 0) or unit (shares of their limits, from the middle) [own]",
         flag="coordinates",
         metavar="W",
         read=_own,
         write=lambda own: "own" if own else "unit",
         dial=Dial(
-            "Measured in the columns' own units, about 0",
-            "Otherwise in shares of the limits, about their middle.",
+            "Measured in the columns' own units, from 0",
+            "Otherwise, columns are measured as shares of their limits, from the middle.",
         ),
     )
     split: bool = switch_option(
         "whether every step has its own rows",
         Dial(
             "Separate rows for every step",
-            "Each row is then read only once, so a step has less noise but fewer rows.",
+            "Each row is then read only once, so a step needs less noise but has fewer rows.",
             methods=("recommended", "robust_means_exact"),
         ),
     )
@@ -192,7 +192,7 @@ class GradientSettings(Settings):
     form: str = option(
         "first",
         word(*FORMS),
-        "for robust in paper mode: which printed noise, first or second [first]",
+        "for robust in paper mode: which printed form of the noise, first or second [first]",
         metavar="F",
         dial=Dial(
             "Which of the two printed forms of the noise",
@@ -223,13 +223,13 @@ class GradientSettings(Settings):
         if second and chosen.get("failure", 0.05) > math.exp(-1.0):
             raise InputError(
                 "form",
-                "the second printed noise is too small to be private for a failure probability "
-                "above 1/e",
+                "the second printed form of the noise is too small for privacy where the failure "
+                "probability is above 1/e",
                 "choose the first form or a smaller failure probability",
             )
         if second and (mode != "paper" or together.get("algorithm") != "robust"):
             raise InputError(
-                "form", "only the robust algorithm as printed has two forms", "leave it at first"
+                "form", "only the robust algorithm of the paper has two", "leave it at first"
             )
         if together.get("split") and together.get("algorithm") == "em":
             raise InputError("split", "em does not split the rows", "choose clipped or robust")
@@ -253,7 +253,7 @@ class MirroredSettings(GradientSettings):
     start_norm: float | None = option(
         None,
         positive,
-        "distance of that start from 0 [sigma]",
+        "distance of the start from 0 [sigma]",
         metavar="R",
         dial=_START_NORM,
     )
@@ -270,7 +270,8 @@ class MissingSettings(GradientSettings):
         metavar="P",
         dial=Dial(
             "Extra share of the cells to hide",
-            "Hides this share of the cells present, at random and independently of their values.",
+            "Hides this share of the non-missing cells, at random and independently of their "
+            "values.",
             *(0.0, 0.9, 0.05, "%.2f"),
             still=FITTED,
         ),
@@ -280,13 +281,13 @@ class MissingSettings(GradientSettings):
 def _one_message(mode: str, chosen: Mapping[str, Any]) -> bool:
     """In the local model the rows are split: a person sends once, in the step of a group."""
     if mode == "paper":
-        raise InputError("trust", "the paper prints no local gradient EM", "choose the proved mode")
+        raise InputError("trust", "the paper has no local gradient EM", "choose the proved mode")
     if chosen.get("algorithm") == "em":
-        raise InputError(
-            "algorithm", "em bounds no gradient that could be sent", "choose clipped or robust"
-        )
+        raise InputError("algorithm", "em does not bound its gradients", "choose clipped or robust")
     if chosen.get("split") is False:
-        raise InputError("split", "in the local model each person sends once", "leave it out")
+        raise InputError(
+            "split", "in the local model each person sends one gradient", "leave it out"
+        )
     return True
 
 
@@ -302,7 +303,7 @@ def _as_printed(
             "leave it out or choose the proved mode",
         )
     if bend not in (None, "printed"):
-        raise InputError("bend", "the paper prints another", "leave it out")
+        raise InputError("bend", "the paper truncates differently", "leave it out")
     return "robust" if algorithm is None else algorithm, robust, "printed"
 
 

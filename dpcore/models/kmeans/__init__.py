@@ -47,7 +47,7 @@ class KMeansSettings(Settings):
     def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:
         if mode == "paper" and chosen.get("algorithm") == "proved":
             raise InputError(
-                "algorithm", "the proved one is not from a paper", "choose dplloyd or paper"
+                "algorithm", "the proved algorithm is not from a paper", "choose dplloyd or paper"
             )
         return chosen
 
@@ -64,11 +64,11 @@ MODEL = Model(
     papers=("park2017", "su2016"),
     statement=Statement(
         adds="a count and a sum at the nearest centre: *joint diameter of counts and sums of "
-        "nearest rows in a clipped ball*; before that, one count, in the bin of its distance "
+        "nearest rows in a clipped ball*; before that, one count in a histogram of distances "
         "from a centre",
         proved="one release for each step, one for the starting centres, and three that locate "
         "the rows and set the clipping radius",
-        claim="DP-EM 2017, section 7: counts are released without noise and are not charged, so "
+        claim="DP-EM 2017, section 7: counts are used without noise and are not charged, so "
         "nothing is proved. DPLloyd (Su et al. 2016) is proved where a row is added or removed, "
         "not where one is replaced",
     ),

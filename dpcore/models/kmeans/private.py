@@ -104,17 +104,17 @@ class KMeansRecipe(Recipe):
             return Printed(
                 source,
                 (
-                    "its noise is scaled to d + 1, the change when a row of the box is added or "
+                    "its noise is scaled to d + 1, the largest change when one row is added or "
                     "removed",
                 ),
                 pure=request.accountant == "linear",
-                unless=("a replaced row changes counts and sums by twice as much",),
+                unless=("replacing a row can change counts and sums by twice as much",),
             )
         return Printed(
             "Park, Foulds, Chaudhuri, Welling 2017, section 7",
             (
-                "the counts by which it divides are not charged: here they are released exactly, "
-                "as an exhibit",
+                "the counts by which it divides are not charged; here they are released exactly, "
+                "so nothing is proved",
                 "the paper scales by the data's own largest norm, which is not private; here the "
                 "bounds are public",
             ),

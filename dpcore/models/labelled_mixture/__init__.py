@@ -52,7 +52,7 @@ class ReleaseSettings(Settings):
         metavar="D",
         dial=Dial(
             "Divergence to minimise",
-            "From the release to the exact classes (reverse), which penalises shapes that are too "
+            "Of the release from the exact classes (reverse), which penalises shapes that are too "
             "wide, or the other way round (forward), which penalises shapes that are too narrow.",
             choices={"reverse": "reverse", "forward": "forward"},
             methods=("recommended", "plain_gaussian", "plain_laplace", "colored", "mte", "pooled"),
@@ -61,7 +61,7 @@ class ReleaseSettings(Settings):
     neighbours: str = option(
         "all",
         word(*NEIGHBOURS),
-        "for paper mode: all, leave, ball or scalable [all]",
+        "neighbours in paper mode: all, leave, ball or scalable [all]",
         metavar="N",
         not_asked=BY_METHOD,
     )
@@ -132,7 +132,7 @@ MODEL = Model(
         "plain_laplace": Method(
             "Plain Laplace noise", accountants=("linear",), words=(("method", "laplace"),)
         ),
-        "colored": Method("Noise shaped on the means alone", words=(("method", "colored"),)),
+        "colored": Method("Shaped noise on the means alone", words=(("method", "colored"),)),
         "mte": Method(
             "Noise shaped by the public columns",
             words=(("method", "mte"),),
@@ -152,7 +152,7 @@ MODEL = Model(
         ),
         "printed_laplace": _printed("Laplace noise", "laplace"),
         "printed_gaussian": _printed("Gaussian noise", "gaussian"),
-        "printed_colored": _printed("Noise shaped on the means alone", "colored"),
+        "printed_colored": _printed("Shaped noise on the means alone", "colored"),
         "r1smg": _printed("Noise along one direction (R1SMG)", "r1smg"),
     },
     shown="Classes",
@@ -163,7 +163,11 @@ MODEL = Model(
     "its limits each column fills",
     metrics=(
         Metric(
-            "reverse_kl", "KL divergence", "KL divergence from exact", falls=True, of_rows=False
+            "reverse_kl",
+            "KL divergence",
+            "KL divergence from the exact classes",
+            falls=True,
+            of_rows=False,
         ),
         LOG_LIKELIHOOD,
         Metric("accuracy", "Accuracy", "share classified correctly"),

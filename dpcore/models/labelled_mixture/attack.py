@@ -51,7 +51,8 @@ class LabelledAttack(FitAttack):
         words = {"privacy": (privacy,), "seed": 0, **options}
         stated = fit_grid(self.model, sealed(rows, inside), **words).guarantee()
         scene = (
-            "a far row in a small class or in the other; only the released covariance is observed"
+            "a distant row in a small class or in the other class; only the released covariance is "
+            "observed"
         )
         return Clouds(scores[0], scores[1], False, stated.claim, stated.proof, scene)
 
@@ -76,7 +77,7 @@ def _labels(adjacency: str) -> Pair:
         return Pair(turned, there, "one row at an end of the first axis or of the second")
     slant = (0.7, 0.7)  # long in every norm
     first, second = (seal(rows(slant, kind), schema) for kind in ("1", "0"))
-    return Pair(first, second, "one distant row has one label or the other")
+    return Pair(first, second, "one distant row with one label or the other")
 
 
 GMM_RELEASE = LabelledAttack(

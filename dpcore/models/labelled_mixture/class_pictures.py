@@ -167,7 +167,7 @@ def _sizes(facts: Classes, drawn: list[int]) -> Panel:
     return Panel(
         id="class_sizes",
         title=f"{facts.thing.capitalize()}s of each class",
-        subtitle="divergence of its Gaussian from the exact one"
+        subtitle="divergence of each class's Gaussian from the exact one"
         + (f" · {left} smaller classes not shown" if left else ""),
         alt=tuple(
             "; ".join(f"{name} {label}" for name, label in zip(names, line, strict=True)) + "."
@@ -194,9 +194,9 @@ def _division(facts: Classes, division: Allocation) -> Panel:
     return Panel(
         id="division",
         title="Where the budget goes",
-        subtitle=f"shares of μ²; each ε alone {facts.delta_text}"
+        subtitle=f"shares of μ²; ε of each release alone {facts.delta_text}"
         if division.proved
-        else "as printed: nothing about it is proved",
+        else "as printed; no privacy is proved",
         alt=tuple(
             "; ".join(f"{n} {label}" for n, label in zip(division.names, line, strict=True)) + "."
             for line in labels
@@ -310,7 +310,7 @@ def _naming(facts: Classes) -> Panel:
         taught = f"nearest of {worth.rows:,} synthetic {facts.thing}s"
         layers.append(Curve(worth.epsilons, mid, lo=lo, hi=hi, colour=1, label=taught, name=taught))
         subtitle += (
-            f", and by a vote of the nearest synthetic {facts.thing}s (with as many exact ones: "
+            f", and by a vote of the nearest synthetic {facts.thing}s (of as many real ones: "
             f"{worth.exact:.0%})"
         )
     layers.append(Cursor(np.array(grid.epsilons), 100.0 * facts.named[:, 0]))
@@ -319,7 +319,7 @@ def _naming(facts: Classes) -> Panel:
         title=f"{facts.thing.capitalize()}s classified correctly",
         subtitle=subtitle,
         alt=tuple(
-            f"At epsilon {show(e)} the median release classifies {m:.0f}% correctly."
+            f"At epsilon {show(e)} the median release classifies {m:.0f}% of the rows correctly."
             if np.isfinite(m)
             else NO_FIT
             for e, m in zip(grid.epsilons, middle, strict=True)

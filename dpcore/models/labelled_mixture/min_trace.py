@@ -128,7 +128,9 @@ def _root(weight: ArrayLike | None, dim: int) -> Array:
     try:
         return np.asarray(np.linalg.cholesky(np.asarray(weight, dtype=float)))
     except np.linalg.LinAlgError:
-        raise InputError("weight", "it is not positive definite", "give a covariance") from None
+        raise InputError(
+            "weight", "it is not positive definite", "give a covariance matrix of full rank"
+        ) from None
 
 
 def _main_axes(rows: Array) -> tuple[Array, Array, float]:
@@ -187,7 +189,7 @@ def _by_general_software(rows: Array) -> tuple[Array, float, Indices]:
     if dim > MOST_AXES:
         raise InputError(
             "solver",
-            f"cvxpy would take too long for {dim} numbers per vector, more than {MOST_AXES}",
+            f"cvxpy would take too long for more than {MOST_AXES} numbers per vector (here {dim})",
             "choose exact",
         )
     inverse = cvxpy.Variable((dim, dim), symmetric=True)

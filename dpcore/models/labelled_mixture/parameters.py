@@ -128,7 +128,10 @@ def result_table(record: dict[str, Any]) -> Table:
     ]
     for name, line in zip(parameters["classes"], named, strict=True):
         line["class"] = name
-    about = "Each class: its share of the rows; mean ± standard deviation of each column."
+    about = "Each class: its share of the rows, and mean ± standard deviation of each column."
     if len(column_titles(record)) > FEW_COLUMNS:
-        about = "Each class: its share, and the columns in which it is farthest from the average."
+        about = (
+            "Each class: its share of the rows, and the columns in which it is farthest from the "
+            "average."
+        )
     return about + "".join(f" Warning: {warning}." for warning in parameters["warnings"]), named

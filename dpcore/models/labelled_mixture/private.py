@@ -72,12 +72,12 @@ class ReleaseRecipe(Recipe):
         if any(p.adjacency != wanted for p in requests):
             raise InputError(
                 "adjacency",
-                "the paper protects a label; with neighbours ball, a row's features",
+                "the paper protects a label or, with neighbours ball, a row's features",
                 f"choose {wanted}",
             )
         if len({p.delta for p in requests}) > 1:
             raise InputError(
-                "delta", "the budgets of one grid have several deltas", "fit them apart"
+                "delta", "the budgets of one grid differ in delta", "give them the same delta"
             )
         epsilons = np.array([p.epsilon for p in requests], dtype=float)
         return PublishedBudget(epsilons, 1.0 / epsilons, requests[0].delta, 1)

@@ -36,23 +36,25 @@ def printed(method: str, neighbours: str) -> Printed:
             source + "section 5 (R1SMG, Ji and Li 2024)",
             (
                 _NOISE_READS,
-                "with noise along one random direction, a wrong answer can be ruled out except "
-                "with probability about delta",
+                "with noise along one random direction, the density is unbounded at the exact "
+                "answer, which therefore stands out",
             ),
         )
     if method != "paper":
         return Printed(source + f"section 5 ({_RIVALS[method]})", (_NOISE_READS, _TWO))
     reasons: tuple[str, ...] = (
-        "Wishart noise of d + 1 degrees only ever adds: a covariance below the exact one is "
-        "impossible, which distinguishes neighbours at every epsilon",
+        "Wishart noise with d + 1 degrees of freedom only increases a covariance: one below the "
+        "exact one is impossible, which distinguishes neighbouring datasets at every epsilon",
         _NOISE_READS,
     )
     if neighbours in BALLS:
-        wrong = "its noise is scaled by the norm bound, where the square is needed"
+        wrong = "its noise is scaled by the norm bound, although the square of the bound is needed"
         if neighbours == "ball":
             return Printed(source + "equations (32) and (9)", (*reasons, wrong))
         reasons = (*reasons, wrong)
-    mapping = "its mapping of class sizes can produce sizes that a neighbour's cannot"
+    mapping = (
+        "its mapping of class sizes can give sizes that are impossible for a neighbouring dataset"
+    )
     return Printed(source + "Theorem 1", (*reasons, _TWO, mapping))
 
 

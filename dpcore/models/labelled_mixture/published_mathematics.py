@@ -77,7 +77,7 @@ def classes_of(
         if count < dim + 2:
             raise InputError(
                 "label",
-                "as published, every class needs two rows more than there are columns",
+                "as published, every class needs at least two more rows than there are columns",
                 "leave small classes out of the schema, or choose method staged",
             )
         mean = own.mean(axis=0)
@@ -107,7 +107,7 @@ def _demand_inverse(covariance: Array) -> None:
     except np.linalg.LinAlgError:
         raise InputError(
             "columns",
-            "as published, no column of a class may be constant or follow from the others",
+            "as published, no column of a class may be constant or follow linearly from the others",
             "leave such columns out of the schema, or choose method staged",
         ) from None
 

@@ -154,7 +154,11 @@ class ReleaseYardstick(Yardstick):
         away = np.where(np.isfinite(grid.noise), divergence(bold, exact), np.nan)
         notes = []
         for far, alone, doubts in zip(away, least, bold.doubt, strict=True):
-            text = f" Divergence from exact: {show(float(far))}" if np.isfinite(far) else ""
+            text = (
+                f" Divergence from the exact classes: {show(float(far))}"
+                if np.isfinite(far)
+                else ""
+            )
             if text and np.isfinite(alone):
                 text += (
                     "; if every shape were known, noise alone would cost about "

@@ -28,13 +28,14 @@ from dpcore.wall.statistics import ClassFrames, LabelledMoments, LabelledRadii, 
 SHARES = (0.20, 0.10, 0.20, 0.50)  # of mu^2: tuned by hand on a few simulated tables
 LOOK = (0.15, 0.85, 0.0)  # of the first: counts and means
 ROUGH = (0.0, 0.35, 0.65)  # of the third: means and squares
-WHERE, ROUGHLY, LAST = "where each class is", "its rough shape", "its counts, mean and shape"
+WHERE, ROUGHLY = "location of each class", "rough shape of each class"
+LAST = "counts, mean and shape of each class"
 
 
 def inside_of(dim: int) -> dict[str, tuple[float, float, float]]:
     """What counts, means and squares take of a release of mu^2, where labels may change.
 
-    >>> inside_of(2)["where each class is"]
+    >>> inside_of(2)["location of each class"]
     (0.15, 0.85, 0.0)
     """
     a, b, c = (
@@ -114,7 +115,7 @@ def fit(session: Session[LabelledRows], factor: Array, target: str) -> LabelledM
     )
     edges = labelled.edges_of(2.0 * ball.radius)
     histogram, deviation = session.release(
-        "distances of its rows",
+        "distances of rows in each class",
         LabelledRadii(classes, edges),
         center,
         Noise("gaussian", multipliers[1]),

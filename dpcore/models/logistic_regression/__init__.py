@@ -64,7 +64,7 @@ class LogisticSettings(Settings):
     rate: float | None = option(
         None,
         sampling_rate,
-        "instead, the probability that a row is in a step [unset]",
+        "instead of minibatch: the probability that a row is in a step [unset]",
         metavar="Q",
         dial=rate_dial(1.0, "vips", "vips_proved", "dpvi"),
     )
@@ -87,11 +87,11 @@ class LogisticSettings(Settings):
     ridge: float | None = option(
         None,
         positive,
-        "for objective: the least prior precision [one that grows with the noise]",
+        "for objective: the minimum prior precision [one that grows with the noise]",
         metavar="L",
         dial=Dial(
             "Minimum prior precision",
-            "The least prior precision of a coefficient; a larger one needs less noise.",
+            "Minimum prior precision of a coefficient; a larger minimum needs less noise.",
             *(1e-6, 1e6, 1.0, "%.4g"),
             empty="one that grows with the noise",
             still=UNLESS_GIVEN,
@@ -107,7 +107,7 @@ class LogisticSettings(Settings):
         algorithm = chosen.get("algorithm", "vips" if paper else "one_shot")
         if paper and algorithm not in PUBLISHED:
             raise InputError(
-                "algorithm", "this one is not from a paper", "choose vips or objective"
+                "algorithm", "this algorithm is not from a paper", "choose vips or objective"
             )
         if algorithm not in STEPS and "iterations" in chosen:
             raise InputError(
@@ -117,7 +117,7 @@ class LogisticSettings(Settings):
             )
         if algorithm not in SAMPLED and {"minibatch", "rate"} & chosen.keys():
             raise InputError(
-                "minibatch", "this one does not use minibatches", "choose vips or dpvi"
+                "minibatch", "this algorithm does not use minibatches", "choose vips or dpvi"
             )
         if algorithm != "objective" and "ridge" in chosen:
             raise InputError(
@@ -136,8 +136,8 @@ MODEL = Model(
     noun="a logistic regression",
     papers=("park2020", "chaudhuri2011", "jalko2017"),
     statement=Statement(
-        adds="its outcome and its square: *joint diameter of outcome sums and curvature-weighted "
-        "squares in a clipped ball*",
+        adds="the row times its outcome, and the row's square: *joint diameter of outcome sums and "
+        "curvature-weighted squares in a clipped ball*",
         proved="one release; all later steps are post-processing",
         claim="VIPS 2020: two sums, each with its own noise, are composed as one release. The "
         "claim holds because the stated sensitivities are larger than the true ones",

@@ -18,9 +18,9 @@ SOURCE = "Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 2 and Theorem 9"
 RIDGE = 1.0  # prior precision of a coefficient, where nothing else asks for more
 SHARE = 0.3  # of the noise's usual length that the ridge is, by default
 REASONS = (
-    "the paper assumes the exact minimiser; here a public bound on the solver's error is covered "
-    "by additional noise",
-    "the ridge's size is charged twice, as printed; once is enough",
+    "the paper assumes the exact minimiser; here additional noise covers a public bound on the "
+    "solver's error",
+    "as printed, the size of the ridge is charged twice; once is enough",
 )
 
 

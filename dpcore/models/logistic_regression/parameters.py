@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 INCLUDED = (
     "intervals include the privacy noise and the sampling error of the rows, both to first order; "
-    "they leave out clipping and the shrinkage towards 0 that limits the noise, which is the "
-    "larger error at small budgets, and with vb and vips at any budget: many then miss the exact "
-    "coefficient"
+    "they leave out clipping and the shrinkage towards 0. Shrinkage is the larger error at small "
+    "budgets and, with vb and vips, at any budget; many intervals then miss the exact coefficient"
 )
 SURE = 0.9  # of releases from columns that say nothing
 UNKNOWN = "how much noise is in the coefficients is not known, so there are no intervals"
@@ -117,8 +116,8 @@ def noise_sentence(parameters: LogisticParameters) -> str:
             "column is related to the outcome."
         )
     return (
-        "The coefficients are larger than this noise makes them; which columns they are evidence "
-        "of is not known, since the fit draws all coefficients towards 0."
+        "The coefficients are larger than this noise alone would make them; which columns they are "
+        "evidence for is not known, because the fit shrinks all coefficients towards 0."
     )
 
 

@@ -69,8 +69,8 @@ class LogisticRecipe(Recipe):
         if only_labels and settings.algorithm not in ("one_shot", "objective"):
             raise InputError(
                 "adjacency",
-                "its steps have noise for features and labels together",
-                "choose one_shot or objective, or protect the replacement of a row",
+                "this algorithm adds noise for features and labels together",
+                "choose one_shot or objective, or adjacency replace_one",
             )
         if settings.algorithm not in SAMPLED:
             return replace(settings, only_labels=only_labels)
@@ -79,7 +79,7 @@ class LogisticRecipe(Recipe):
 
     def assumptions(self, settings: LogisticSettings, guarantee: Guarantee) -> tuple[str, ...]:
         """Those of a table, and what counts as a yes."""
-        added = ["a target that is neither yes nor no counts by its column's public rule"]
+        added = ["a target that is neither yes nor no is counted by its column's public rule"]
         if settings.steps.sample.sampling != "none":
             added.append("the rows drawn in a step stay secret")
         return (*guarantee.assumptions, *added)
@@ -114,9 +114,9 @@ class LogisticRecipe(Recipe):
             SOURCE,
             (
                 "both sums of a step are charged as one release although each has its own noise; "
-                "this holds because their stated sensitivities are twice and 1.4 times the true "
-                "ones; relative to the joint sensitivity of both, the two sums together are like "
-                "one release with noise 1.257 sigma",
+                "this is valid because their stated sensitivities are twice and 1.4 times the true "
+                "ones: together, the two sums are like one release with noise multiplier 1.257 "
+                "sigma",
                 "the paper scales rows by the data's own largest norm; here the bounds are public",
             ),
         )

@@ -43,7 +43,7 @@ class MeanSettings(Settings):
         dial=Dial(
             "Public bound on a column's mean square",
             "About the middle of its limits, in squared units. The truncation threshold is "
-            "proportional to its root; a wrong value harms the mean, never privacy.",
+            "proportional to its square root; a wrong value harms the mean, never privacy.",
             *(1e-12, 1e15, 1.0, "%.4g"),
             empty="what the limits allow",
             slide=Slide("Bound on the mean square", "bound", ("less noise", "less clipping")),
@@ -60,10 +60,12 @@ class MeanSettings(Settings):
         bits, method = chosen.get("trust") == "local_onebit", chosen.get("method")
         if mode == "paper" and (bits or method not in (None, "older", "improved")):
             raise InputError(
-                "method", "the paper prints another", "choose older or improved, with noise"
+                "method", "it is not from the paper", "choose older or improved, not local_onebit"
             )
         if bits and method not in (None, "clip"):
-            raise InputError("method", "one bit is sent for each clipped number", "choose clip")
+            raise InputError(
+                "method", "random bits are sent for clipped numbers only", "choose clip"
+            )
         return chosen
 
 
@@ -76,8 +78,8 @@ MODEL = Model(
     noun="a mean",
     papers=("wang2023", "duchi2018"),
     statement=Statement(
-        adds="a softly truncated number for each column: *diameter of a box of truncated "
-        "coordinates and a count*",
+        adds="a clipped or softly truncated number for each column: *diameter of a box of "
+        "truncated coordinates and a count*",
         proved="one release; in the local model, each person adds noise or sends one random bit "
         "for each number",
         claim="Wang et al. 2023, Lemma 1 and Theorem 2: both hold",

@@ -16,7 +16,7 @@ def _alone(adjacency: str) -> Pair:
         np.array([[1.0, 1.0]]),
         adjacency,
         Schema.from_bounds(SIDES),
-        "one person in a corner of the limits or in the opposite one, nobody else",
+        "one person and nobody else, in a corner of the limits or in the opposite corner",
     )
 
 

@@ -75,7 +75,7 @@ class MeanRecipe(Recipe):
     def assumed(self, lines: tuple[str, ...], settings: MeanSettings) -> tuple[str, ...]:
         """What the guarantee takes for granted, beside the usual lines."""
         if settings.trust != "central":
-            lines = (*lines, "every person draws the noise: nobody collects an exact row")
+            lines = (*lines, "each person adds the noise: nobody collects an exact row")
         return (*lines, "tau was chosen without looking at the data")
 
     def takes_persons(self, settings: MeanSettings) -> bool:
@@ -189,7 +189,7 @@ def _expected_rows(session: Session[MaskedRows], settings: MeanSettings) -> floa
         raise InputError(
             "rows",
             "the truncation threshold depends on the number of rows, which is not public here",
-            "give a public guess",
+            "give a public guess of it",
         )
     return max(1.0, float(count))
 

@@ -24,7 +24,7 @@ class PCASettings(Settings):
     most_factors: int = option(
         MOST_FACTORS,
         from_zero,
-        f"how many factors a fit may have; it finds how many there are [{MOST_FACTORS}]",
+        f"the most factors that a fit may have; it finds how many there are [{MOST_FACTORS}]",
         metavar="K",
         read=from_zero,
         not_asked=FITTED,
@@ -46,7 +46,7 @@ MODEL = Model(
         "simplex weights and a clipped ball*",
         proved="one release, in a ball found by three earlier ones; factors and their number are "
         "post-processing",
-        claim="VIPS 2020 names the model among those that its recipe covers, and prints no "
+        claim="VIPS 2020 names the model among those that its recipe covers, but prints no "
         "sensitivity for it",
     ),
     opening=Opening(components=1),

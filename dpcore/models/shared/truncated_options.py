@@ -17,7 +17,7 @@ def failure_option(help: str, *methods: str) -> Any:
         metavar="Z",
         dial=Dial(
             "Failure probability ζ of the truncation",
-            "A smaller one truncates less and needs more noise.",
+            "A smaller probability truncates less and needs more noise.",
             *(1e-6, 0.9, 0.01, "%.3g"),
             methods=methods,
             slide=Slide(
@@ -39,7 +39,7 @@ def rows_option(*methods: str) -> Any:
         metavar="N",
         dial=Dial(
             "Public guess of the number of rows",
-            "The truncation threshold depends on it; needed where that number is private.",
+            "The truncation threshold depends on this number; give a guess where it is private.",
             *(1, 10**9, 100, "%d"),
             methods=methods,
             empty="their number, where it is public",

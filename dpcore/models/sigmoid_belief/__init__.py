@@ -35,7 +35,7 @@ class BeliefSettings(SampledSettings):
         "share of a pixel's limits above which it is on [0.5]",
         metavar="T",
         dial=Dial(
-            "A pixel is on above",
+            "Threshold above which a pixel is on",
             "As a share of its limits; this model treats pixels as black or white.",
             *(0.0, 0.99, 0.05, "%.2f"),
             still=FITTED,
@@ -63,7 +63,7 @@ MODEL = Model(
         "step",
     ),
     reads="pixels",
-    clip="how far a document or a row can move a step, as a share of the maximum [0.3]",
+    clip="how far a row can move a step, as a share of the maximum [0.3]",
     opening=Opening(components=4, iterations=10, words="rate:1;forgetting:0.2", clip=0.3),
     methods={
         "vips_sums": Method("VIPS", "paper", ("wbk27", "wbk9", "advanced"), words=(("delay", 1.0),))

@@ -57,7 +57,7 @@ class BeliefParameters:
         rows = np.asarray(rows, dtype=float)
         if rows.ndim != 2 or rows.shape[1] != len(self.columns):
             raise InputError(
-                "rows", f"they do not have {len(self.columns)} columns", "give one per pixel"
+                "rows", f"they do not have {len(self.columns)} columns", "give one column per pixel"
             )
         return belief.reconstructed(self._pixels(rows, threshold), self._network(), 0)
 
@@ -106,7 +106,7 @@ def result_table(record: dict[str, Any]) -> Table:
         for k in range(weights.shape[1])
     ]
     return (
-        "Each hidden unit: how often it is on, and the columns whose log odds it moves most (all "
-        f"{len(names)}: --json).",
+        "Each hidden unit: how often it is on, and the columns whose log odds it changes most "
+        f"(--json has all {len(names)}).",
         lines,
     )

@@ -59,7 +59,7 @@ class BeliefRecipe(Recipe):
         if adjacency not in ("replace_one", "add_remove"):
             raise InputError(
                 "adjacency",
-                f"it uses whole rows, but {adjacency} protects only a part of each",
+                f"this model uses whole rows, but {adjacency} protects only a part of each",
                 "choose replace_one or add_remove",
             )
         steps = steps_of(settings, settings.epochs, rows, adjacency)
@@ -88,7 +88,7 @@ class BeliefRecipe(Recipe):
             SOURCE,
             (
                 "it charges for seven sums; one of them uses only released numbers and one is the "
-                "diagonal of another, so the other five have the noise of 1.18 sigma",
+                "diagonal of another, so the other five amount to a noise multiplier of 1.18 sigma",
                 "the authors' program carries hidden units from one minibatch into the next, "
                 "which no composition theorem covers; here every row starts afresh",
             ),

@@ -65,7 +65,7 @@ class TopicSettings(SampledSettings):
     def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:
         if "keep" in chosen and mode == "paper":
             raise InputError(
-                "keep", "the paper fixes the vocabulary", "leave it out, or give a list"
+                "keep", "the paper fixes the vocabulary", "leave it out, or give a list of words"
             )
         return super().together(chosen, mode)
 
@@ -98,12 +98,12 @@ MODEL = Model(
         adds="its word counts, divided among the topics: *diameter of non-negative matrices in a "
         "ball, a document's words shared out to topics*",
         proved="steps on secret samples of the documents",
-        claim="VIPS 2020, equation 28: the noise covers an added document. A replaced document "
-        "moves the sum sqrt 2 times as far; whether the printed epsilon still holds depends "
-        "on the settings",
+        claim="VIPS 2020, equation 28: the noise covers an added or removed document. A replaced "
+        "document can move the sum sqrt 2 times as far; whether the printed epsilon still holds "
+        "depends on the settings",
     ),
     reads="documents",
-    clip="how far a document or a row can move a step, as a share of the maximum [0.1]",
+    clip="how far a document can move a step, as a share of the maximum [0.1]",
     opening=Opening(iterations=10, words="rate:1;length:100;forgetting:0.3", clip=0.1),
     methods={
         "vips_sums": Method("VIPS", "paper", ("wbk27", "wbk9", "advanced"), words=(("delay", 1.0),))

@@ -28,7 +28,7 @@ def _documents(adjacency: str) -> Pair:
     return Pair(
         first,
         corpus(1),
-        "one document made of a different word from all others, or of the same word",
+        "one document made of one word: not the word of all other documents, or the same word",
     )
 
 

@@ -61,7 +61,7 @@ ESTIMATOR = _Reopened(
     TopicParameters,
     reader,
     without={
-        "score_samples": "gives no density of a text",
-        "score": "has no score of a text: dpcore fit judges topics on documents",
+        "score_samples": "gives no density for a text",
+        "score": "has no score for a text: dpcore fit judges topics on documents",
     },
 )

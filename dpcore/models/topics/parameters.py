@@ -93,7 +93,7 @@ def result_table(record: dict[str, Any]) -> Table:
         )
     ]
     return (
-        "Each topic: its share of all words, and the words that are most likely in it (all of "
-        f"{len(parameters['vocabulary'])}: --json).",
+        "Each topic: its share of all words, and the words that are most likely in it "
+        f"(--json has all {len(parameters['vocabulary'])}).",
         lines,
     )

@@ -29,7 +29,7 @@ def draw(subject: Subject) -> Drawing:
         verb="is about",
         likeness=np.minimum(private, truth).sum(axis=1) + 0.0 * private.sum(axis=1),
         note="{:.0%} shared",
-        alike="shares {:.0%} with the exact one",
+        alike="shares {:.0%} of its probability with the exact one",
         above=True,
     )
     if subject.image is None:

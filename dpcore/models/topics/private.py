@@ -106,12 +106,12 @@ class TopicRecipe(Recipe):
         return Printed(
             f"{SOURCE}, equation 28",
             (
-                "its noise is scaled to the largest norm of a document's share, which is how much "
-                "a document changes when it is added or removed",
+                "its noise is scaled to the largest norm of a document's share, which is the most "
+                "that adding or removing a document changes the sum",
             ),
             unless=(
-                "a replaced document changes the sum by sqrt 2 times as much: two documents of "
-                "different words in different topics",
+                "replacing a document can change the sum by sqrt 2 times as much, where the two "
+                "documents have different words in different topics",
             ),
         )
 
