@@ -163,7 +163,7 @@ ITERATIONS = steps_dial(
 )
 START = Dial(
     "Start",
-    "Which of the public random starts; none of them depends on the rows.",
+    "Selects one of the public random starts, none of which depends on the rows.",
     *(0, 999, 1, "%d"),
     still="it names a start, so it has no scale",
 )

@@ -288,7 +288,7 @@ def ends(low: list[float], high: list[float], known: list[tuple[float, float]]) 
             [3.0, 2.5],
             [(-0.1, 0.5)],
             "At this noise no correlation can be told from 0, and the first principal component "
-            "next.",
+            "cannot be told from the second.",
         ),
         (
             [2.0, 1.0],

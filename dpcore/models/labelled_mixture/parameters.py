@@ -109,14 +109,14 @@ def warned(classes: tuple[str, ...], doubts: Array) -> tuple[str, ...]:
     """What a user should be told of classes and their doubt ``(K,)``.
 
     >>> warned(("cat", "dog"), np.array([0.1, 3.0]))
-    ('the noise outweighs what is known of dog: too few rows',)
+    ('the noise outweighs the data on dog: too few rows',)
     """
     lost = [name for name, doubt in zip(classes, doubts, strict=True) if doubt > UNUSABLE]
     if not lost:
         return ()
     if len(lost) == len(classes):
         return ("the noise outweighs every class: this budget is too small for these rows",)
-    return (f"the noise outweighs what is known of {', '.join(lost)}: too few rows",)
+    return (f"the noise outweighs the data on {', '.join(lost)}: too few rows",)
 
 
 def result_table(record: dict[str, Any]) -> Table:

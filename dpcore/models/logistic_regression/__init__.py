@@ -57,7 +57,7 @@ class LogisticSettings(Settings):
     minibatch: int | None = option(
         None,
         whole,
-        "rows per step of vips or dpvi, where the row count is public [the recipe's]",
+        "rows per step of vips or dpvi, where the row count is public [set by the recipe]",
         metavar="S",
         not_asked=BY_SHARE,
     )

@@ -42,8 +42,8 @@ class MeanSettings(Settings):
         metavar="T",
         dial=Dial(
             "Public bound on a column's mean square",
-            "About the middle of its limits, in squared units. The truncation threshold is "
-            "proportional to its square root; a wrong value harms the mean, never privacy.",
+            "Measured about the middle of its limits, in squared units. The truncation threshold "
+            "is proportional to its square root; a wrong value harms the mean, never privacy.",
             *(1e-12, 1e15, 1.0, "%.4g"),
             empty="what the limits allow",
             slide=Slide("Bound on the mean square", "bound", ("less noise", "less clipping")),

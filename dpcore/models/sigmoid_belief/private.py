@@ -87,8 +87,8 @@ class BeliefRecipe(Recipe):
         return Printed(
             SOURCE,
             (
-                "it charges for seven sums; one of them uses only released numbers and one is the "
-                "diagonal of another, so the other five amount to a noise multiplier of 1.18 sigma",
+                "the paper charges for seven sums; one of them uses only released numbers and one "
+                "is the diagonal of another, so the other five amount to a noise multiplier of 1.18 sigma",
                 "the authors' program carries hidden units from one minibatch into the next, "
                 "which no composition theorem covers; here every row starts afresh",
             ),
