@@ -88,7 +88,8 @@ class BeliefRecipe(Recipe):
             SOURCE,
             (
                 "the paper charges for seven sums; one of them uses only released numbers and one "
-                "is the diagonal of another, so the other five amount to a noise multiplier of 1.18 sigma",
+                "is the diagonal of another, so the other five amount to a noise multiplier of "
+                "1.18 sigma",
                 "the authors' program carries hidden units from one minibatch into the next, "
                 "which no composition theorem covers; here every row starts afresh",
             ),
