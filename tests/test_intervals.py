@@ -241,7 +241,7 @@ def test_releases_of_earlier_formats_say_so(number: int) -> None:
 @every(
     "words, reason",
     [
-        ({"n_components": 1}, "shrunk to the middle"),
+        ({"n_components": 1}, "shrunk towards the middle"),
         ({"privacy": None}, "the fit had no noise"),
         (
             {"privacy": AS_PUBLISHED},
@@ -271,7 +271,7 @@ def test_models_without_intervals_say_what_noise_hides(model: str, epsilon: floa
         assert ("larger than this noise" in said) == (epsilon > 1.0)
     else:
         seen = int(np.any(fit.parameters.loadings != 0.0, axis=0).sum())
-        assert (seen == 0) == ("all loadings are 0" in said) == (epsilon < 1.0)
+        assert (seen == 0) == ("all loadings are set to 0" in said) == (epsilon < 1.0)
 
 
 def test_coefficients_from_columns_that_say_nothing_are_no_evidence() -> None:
