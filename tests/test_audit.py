@@ -202,7 +202,7 @@ def test_runs_too_few_to_catch_half_the_noise_are_inconclusive(
     assert main(request) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "nothing" not in text
-    assert "Inconclusive with 500 runs of each table" in text
+    assert "Inconclusive: 500 runs on each table" in text
     assert f"--runs {record['runs_needed']}" in text
     enough = audit("gmm", mode="paper", runs=2 * record["runs_needed"])
     assert enough.caught_half

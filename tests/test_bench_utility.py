@@ -41,7 +41,7 @@ def test_people_read_shares_medians_and_what_is_left_out(
 ) -> None:
     assert main(["bench", "utility", "--model", "gmm", "--draws", "1"]) == 0
     printed = capsys.readouterr()
-    assert "Without a share, as exact and baseline hardly differ: gmm on one cloud." in printed.out
+    assert "No share, because exact and baseline hardly differ: gmm on one cloud." in printed.out
     assert "Absent: nowhere" in printed.out
     assert "simplest better" in printed.out
     assert "gmm on two apart: " in printed.err

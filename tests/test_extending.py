@@ -160,7 +160,7 @@ def test_the_command_line_knows_it(
     assert main([*words, "--components", "2"]) == 0
     assert "Each group: its share of the rows" in capsys.readouterr().out
     assert main([*words, "--topics", "3"]) == 2
-    assert "model 'yes-or-no' takes no option --topics; it takes --components, --iterations." in (
+    assert "model 'yes-or-no' takes no option --topics; use --components, --iterations." in (
         capsys.readouterr().err
     )
 

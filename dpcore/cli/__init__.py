@@ -1,6 +1,6 @@
 """The ``dpcore`` command: every command prints a readable table, or JSON with ``--json``.
 
-Exit codes: 0 done; 1 a check failed; 2 bad input; 3 the budget does not allow it. What is wrong is
+Exit codes: 0 done; 1 a check failed; 2 bad input; 3 more than the budget allows. What is wrong is
 one sentence on standard error.
 """
 
@@ -34,9 +34,9 @@ COMMANDS = {
     "audit": ("dpcore.cli.audit", "what an attack shows, next to claim and proof"),
     "release": ("dpcore.cli.release", "spend budget once and write files that may be published"),
     "verify": ("dpcore.cli.verify", "replay a release's proof"),
-    "apply": ("dpcore.cli.apply", "apply a release to other rows, one by one"),
+    "apply": ("dpcore.cli.apply", "apply a release to other rows, each by itself"),
     "ledger": ("dpcore.cli.ledger", "what has been spent, what is left"),
-    "fuzz": ("dpcore.cli.fuzz", "random neighbouring files, compared with the ledger entries"),
+    "fuzz": ("dpcore.cli.fuzz", "random neighbouring files, checked against stated sensitivities"),
     "reproduce": ("dpcore.cli.reproduce", "a figure or table of a paper, regenerated"),
     "cite": ("dpcore.cli.cite", "the papers behind what you used"),
     "bench": ("dpcore.cli.bench", "speed and quality against peers, in one run"),
@@ -45,8 +45,8 @@ COMMANDS = {
 _ABOUT = "Differentially private latent-variable models."
 _MORE = (
     "'dpcore COMMAND --help' names every option with its default [in brackets]. Exit codes: "
-    "0 done; 1 a check failed; 2 bad input, explained in one sentence; 3 the budget does not "
-    "allow it."
+    "0 done; 1 a check failed; 2 bad input, explained in one sentence; 3 more than the budget "
+    "allows."
 )
 
 
@@ -71,13 +71,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except DPCoreError as error:
         return _refuse(str(error), error.exit_code)
     except MemoryError:
-        return _refuse("memory: there is not enough of it; use fewer rows, columns or runs.", 2)
+        return _refuse("memory: there is not enough; use fewer rows, columns or runs.", 2)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader has seen enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:  # a full disk, a name that is too long
-        reason = error.strerror or "no reason"
+        reason = error.strerror or "an unknown error"
         return _refuse(
             f"file: the system reports {reason!r}; check paths, permissions and the disk.", 2
         )
@@ -145,7 +145,7 @@ def _joined(words: Sequence[str]) -> list[str]:
 def _refuse_strange(args: argparse.Namespace, strange: list[str]) -> NoReturn:
     """Words that are left over: an unknown model is said first, since options belong to models."""
     word = next((word.partition("=")[0] for word in strange if word.startswith("-")), None)
-    finding = f"unexpected argument: {strange[0]!r}"
+    finding = f"argument {strange[0]!r} is not expected"
     if word is not None:
         finding = f"{args.command} has no option {word}"
     remedy = f"see dpcore {args.command} --help"
@@ -156,9 +156,9 @@ def _refuse_strange(args: argparse.Namespace, strange: list[str]) -> NoReturn:
         remedy = f"see dpcore {args.command} {model.name} --help"
         if word is not None:
             finding = f"model {model.name!r} takes no option {word}"
-            remedy = "it takes " + ", ".join(f"--{flag}" for flag in model.flags())
+            remedy = "use " + ", ".join(f"--{flag}" for flag in model.flags())
     for near in get_close_matches(word or "", args.flags, 1, 0.75):
-        remedy = f"did you mean {near}?"
+        remedy = f"try {near}"
     raise InputError("command line", finding, remedy)
 
 

@@ -41,18 +41,18 @@ EVENT = f"""
 --count N: number of releases, one after another [1]
 --sampling S: sampling of each release: none (all rows), poisson, without_replacement [none]
 --sampling-rate Q: share of the rows that each release uses [all]
---delta-each D: delta of each release [delta / (2 count); black boxes 0]
---l2-ratio R: of a Laplace vector: L2 / L1 sensitivity, at most 1 [1]
+--delta-each D: delta of each release [delta / (2 count); 0 for epsilon_delta]
+--l2-ratio R: for Laplace noise on a vector: L2 / L1 sensitivity, at most 1 [1]
 --steps K: for discrete Gaussian noise: sensitivity / grid step [1]
 """.rstrip()
 EVENTS_FILE = """
-# files instead
+# events from a file
 --events FILE: several events with their counts: a JSON or TOML list, or the output of dpcore fit
     --json [the options describe one]
 """.rstrip()
 METHODS = f"""
 # composition methods
---method M1,M2,...=all: of {", ".join(ACCOUNTANTS)} [all]
+--method M1,M2,...=all: one or more of {", ".join(ACCOUNTANTS)} [all]
 --conversion C: conversion from moments to (epsilon, delta), for wbk9 and wbk27: classic (as in the
     papers) or best [best]
 --max-lambda L: highest order for method ma [64; 255 with poisson]
@@ -61,15 +61,15 @@ METHODS = f"""
 """.rstrip()
 OPTIONS = f"""
 # the question
---delta D: total delta, in (0, 1); 0 for pure epsilon [required]
+--delta D: total delta, in (0, 1); 0 for pure differential privacy [required]
 {ADJACENCY}
---solve WHAT: count: how often all releases fit a budget of --epsilon [compute the cost]
---epsilon E: of each epsilon_delta event; with --solve the budget [none]
+--solve WHAT: count: how many times all releases fit into the budget --epsilon [compute epsilon]
+--epsilon E: epsilon of each epsilon_delta event; with --solve, the budget [none]
 {EVENT}
 --noise-multiplier M: Gaussian noise: standard deviation / L2 sensitivity [none]
 --scale B: Laplace noise: scale / L1 sensitivity [none]
 {EVENTS_FILE}
---file FILE: a file of complete questions, JSON or TOML [the options are one question]
+--file FILE: a file of complete questions, JSON or TOML [the options state one question]
 {METHODS}
 ---
 examples:
@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> None:
         return
     print_answers(results, "method", [result["method"] for result in results])
     if solving:
-        print_prose("count: how often all releases may be repeated within the budget.")
+        print_prose("count: how many times all releases fit into the budget.")
     print_scope(args)
 
 
@@ -114,7 +114,7 @@ def _answer_file(args: argparse.Namespace) -> None:
         return
     print_answers(results, "question", [str(i) for i in range(1, len(results) + 1)])
     if any("error" not in result for result in results):
-        print_prose("Each epsilon: at its question's delta and adjacency.")
+        print_prose("Each epsilon holds at its question's delta and adjacency.")
 
 
 def print_answers(results: Sequence[Answer], heading: str, names: Sequence[str]) -> None:
@@ -171,7 +171,7 @@ def _noise(result: Answer) -> Any:
 def print_scope(args: argparse.Namespace) -> None:
     """What an epsilon above holds for: its delta, and who is protected."""
     who = protects(adjacency_of({"adjacency": args.adjacency}, _events(args)))
-    print_prose(f"Each epsilon: at delta = {args.delta} in total, {who}.")
+    print_prose(f"Each epsilon holds at delta = {args.delta} in total, for {who}.")
 
 
 def question(args: argparse.Namespace, method: str, **more: Any) -> dict[str, Any]:
@@ -196,13 +196,15 @@ def _check_settings(args: argparse.Namespace) -> None:
     if args.max_lambda is not None:
         whole("max_lambda", args.max_lambda, most=HIGHEST_LAMBDA)
         if "ma" not in methods(args.method):
-            raise InputError("max_lambda", "only method ma has such a cap", "leave it out")
+            raise InputError("max_lambda", "only method ma has a highest order", "leave it out")
     if args.conversion is None:
         return
     one_of("conversion", args.conversion, CONVERSIONS)
     if not set(_WAYS) & set(methods(args.method)):
         raise InputError(
-            "conversion", "no method named has a choice of conversions", "add wbk9 or wbk27"
+            "conversion",
+            "none of the methods named has a choice of conversions",
+            "add wbk9 or wbk27 to --method",
         )
 
 
@@ -227,7 +229,9 @@ def _event_record(args: argparse.Namespace) -> dict[str, Any]:
         fields.append("epsilon")
     elif mechanism == "epsilon_delta" and args.command == "account":
         raise InputError(
-            "solve", "--epsilon is the budget, not a black box's own", "describe it with --events"
+            "solve",
+            "with it --epsilon is the budget, not the epsilon of an event",
+            "describe the event with --events",
         )
     record = {name: getattr(args, name, None) for name in fields}
     return {

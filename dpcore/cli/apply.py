@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
 OPTIONS = """
 release FOLDER: a release's folder, or its dossier.json
-file [FILE]: other rows: .csv, .tsv (also .gz), .parquet, .npz; of texts also a folder or .zip of
-    .txt
+file [FILE]: other rows: .csv, .tsv (also .gz), .parquet, .npz; for texts also a folder or .zip of
+    .txt files
 --what A,B: one or more of predict, predict_proba, score_samples, transform [all that the model
     has]
---keep A,B: columns of FILE to copy before the answers [none]
---array NAME: array of an .npz file [X, with y]
+--keep A,B: columns of FILE to copy in front of the answers [none]
+--array NAME: array in an .npz file [X, with y]
 --out FILE.csv: where to write [standard output]
 --json: columns and rows as JSON [CSV]
 ---
 The release is verified first; its data and its ledger are not needed, and nothing is spent. FILE
-has the columns of the release's schema, in its units; the separator is read from the header line.
-If it is the separator that the schema states, cells are read in the schema's notation (decimal
-mark, missing marks), and a note says so; otherwise numbers use a decimal point. Missing cells and
-numbers outside the public limits are treated as they were for the fit, and a note on standard error
-says how many there were. Without FILE, one row and the answer for it are described as JSON Schema.
+must have the columns of the release's schema, in its units; the separator is read from the header
+line. If it is the one that the schema states, cells are read in the schema's notation (decimal
+mark, missing marks), and a note says so; otherwise numbers must use a decimal point. Missing cells
+and numbers outside the public limits are treated as they were for the fit, and a note on standard
+error says how many there were. Without FILE, one row and its answer are described as JSON Schema.
 Exit codes: 0 done; 1 the release fails verification; 2 bad input.
 """
 
@@ -76,16 +76,18 @@ def _place(args: argparse.Namespace) -> Path | None:
     if place is None:
         return None
     if args.json:
-        raise InputError("out", "JSON is printed, and a file is CSV", "leave --out or --json out")
+        raise InputError(
+            "out", "JSON is only printed, and files are CSV", "leave out --out or --json"
+        )
     folder = Path(args.release) if Path(args.release).is_dir() else Path(args.release).parent
     if place.resolve().parent == folder.resolve():
         raise InputError(
             "out",
             "it is in the release's folder, which may hold only the release's own files",
-            "name another",
+            "name another folder",
         )
     if place.resolve() == Path(args.file).resolve():
-        raise InputError("out", "it is the input file", "name another")
+        raise InputError("out", "it is the input file", "name another file")
     return place
 
 
@@ -134,7 +136,7 @@ def _as_written(args: argparse.Namespace, release: OpenedRelease) -> OpenedRelea
     written = FileFormat(separator_of(line, usual_separator(path)))
     if stated is not None and stated.separator is not None and stated.separator in line:
         written = stated
-        print_note("cells are read as the release's schema says they are written ([file]).")
+        print_note("cells are read in the notation that the release's schema states ([file]).")
     return replace(release, schema=replace(release.schema, file=written))
 
 
@@ -144,7 +146,9 @@ def _beside(frame: pd.DataFrame, copied: list[str], answers: pd.DataFrame) -> pd
 
     for name in copied:
         if name in answers.columns:
-            raise InputError("keep", f"{name!r} is a column of the answers", "rename it in FILE")
+            raise InputError(
+                "keep", f"{name!r} is a column of the answers as well", "rename it in FILE"
+            )
     return pd.concat([frame[copied].reset_index(drop=True), answers], axis=1)
 
 

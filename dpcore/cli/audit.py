@@ -29,14 +29,14 @@ _OF_ATTACKS = (
 OPTIONS = f"""
 name [NAME]: a mechanism, model or exhibit [list them]
 --all: a table of all audits [one audit]
---runs R: runs of each of the two tables [its default]
---epsilon E: budget that is attacked [its default]
---delta D: with epsilon [its default]
+--runs R: runs on each of the two tables [the audit's default]
+--epsilon E: budget under attack [the audit's default]
+--delta D: delta of that budget [the audit's default]
 --mode M: proved or paper [proved; with --all both]
---adjacency A: {", ".join(ADJACENCIES)} [its default]
---accountant METHOD: how noise is found [its default]
---seed S: of the attack [0]
---confidence C: of the lower bound [0.95]
+--adjacency A: {", ".join(ADJACENCIES)} [the audit's default]
+--accountant METHOD: composition method that sets the noise [the audit's default]
+--seed S: seed of the attack [0]
+--confidence C: confidence of the lower bound [0.95]
 --json: JSON [a table for people]
 ---
 examples:
@@ -68,7 +68,9 @@ def _check_words(args: argparse.Namespace) -> None:
             one_of(name, getattr(args, name), allowed)
     for name in () if args.all or args.name in AUDITS else _OF_ATTACKS:
         if getattr(args, name) is not None:
-            raise InputError(name, "it applies to attacks on mechanisms and models", "leave it out")
+            raise InputError(
+                name, "it applies only to attacks on mechanisms and models", "leave it out"
+            )
 
 
 def _list(args: argparse.Namespace) -> None:
@@ -79,7 +81,7 @@ def _list(args: argparse.Namespace) -> None:
         print_json({"audits": [*AUDITS], "exhibits": [*EXHIBITS]})
         return
     print_table(rows)
-    print_prose("Published claims that do not cover a case: dpcore audit exhibits.")
+    print_prose("For published claims that do not cover a case, see dpcore audit exhibits.")
 
 
 def _one(args: argparse.Namespace) -> None:
@@ -152,7 +154,7 @@ def _broken(record: dict[str, Any]) -> str:
 def _meaning(record: dict[str, Any]) -> str:
     scope = _scope(record["confidence"])
     if record["contradicts_proof"]:
-        return f"The attack shows more than is proved: something is broken. {scope}"
+        return f"The attack shows more than is proved: the proof or the code is wrong. {scope}"
     if record["contradicts_claim"]:
         return f"The attack shows more than the paper states: the claim fails here. {scope}"
     return f"{_too_few(record)} {scope}" if record["inconclusive"] else scope
@@ -162,22 +164,22 @@ def _too_few(record: dict[str, Any]) -> str:
     """Why nothing follows from so few runs, and how many would be enough."""
     runs, most = record["runs"] // 2, rounded_up(record["largest_detectable"], 3)
     half = record["caught_half"] is False
-    missed = "they do not detect half the noise" if half else "they cannot show the stated epsilon"
+    missed = "do not reveal that the noise was halved" if half else "cannot show the stated epsilon"
     needed = "This attack cannot succeed with any number of runs"
     if record["runs_needed"] is not None:
         needed = f"About {record['runs_needed']:,} are needed: --runs {record['runs_needed']}"
     return (
-        f"Inconclusive with {runs:,} runs of each table: {missed}. Even for a mechanism without "
-        f"any privacy they could show at most epsilon = {most}. {needed}."
+        f"Inconclusive: {runs:,} runs on each table {missed}. Even for a mechanism without any "
+        f"privacy they could show at most epsilon = {most}. {needed}."
     )
 
 
 def _scope(confidence: float) -> str:
     return (
-        "Claim and proof: epsilon at that delta, one row changed, as the adjacency states. "
-        f"Measured: with {100.0 * confidence:g}% confidence the true epsilon is at least this. An "
-        "attack can refute a guarantee but never prove one. At half: with half the noise, which a "
-        "good attack detects."
+        "Claim and proof: epsilon at that delta, for one row changed as the adjacency states. "
+        f"Measured: with {100.0 * confidence:g}% confidence, the true epsilon is at least this "
+        "value. An attack can refute a guarantee but never prove one. At half: the same with half "
+        "the noise, which a good attack detects."
     )
 
 

@@ -28,16 +28,18 @@ Run = dict[str, Any]
 OPTIONS = f"""
 name [NAME]: {", ".join(BENCHES)} [all of these], or {UTILITY}: the utility of private fits on many
     tables, or {PAGE}: where the time of the explorer's first page goes, by table, action and room
---history FILE: a file of earlier runs: this run is compared with them, slowdowns are marked, and it
-    is appended as one JSON line [none]
---page FILE.html: tables and figures as one page [none]
+    (part of the package)
+--history FILE: a file of earlier runs, with which this run is compared and to which it is appended
+    as one JSON line; slowdowns are marked [none]
+--page FILE.html: also write tables and figures as one page [none]
 
-# of {UTILITY} alone
---half HALF: develop: the tables to choose methods on; report: those to judge them on [both]
+# for {UTILITY} only
+--half HALF: develop: the tables on which methods are chosen; report: those on which they are judged
+    [both]
 --model M: fits of one model [all]
---draws N: of the noise, for each fit [5]
+--draws N: noise draws for each fit [5]
 
-# of {PAGE} alone
+# for {PAGE} only
 --only NAME+: only this table; repeatable [all]
 
 --json: a JSON list [tables for people]
@@ -54,10 +56,10 @@ def run(args: argparse.Namespace) -> None:
     to the other kind of bench."""
     for word, name in _OF_ONE.items():
         if getattr(args, word) is not None and args.name != name:
-            raise InputError(word, f"it belongs to {name} alone", f"dpcore bench {name}")
+            raise InputError(word, f"it belongs to {name} alone", f"run dpcore bench {name}")
     for word in ("history", "page"):
         if getattr(args, word) is not None and args.name in (UTILITY, PAGE):
-            raise InputError(word, f"{args.name} has none", "leave it out")
+            raise InputError(word, f"bench {args.name} has no such option", "leave it out")
     if args.name == UTILITY:
         _utility(args)
         return
@@ -103,19 +105,19 @@ def _utility(args: argparse.Namespace) -> None:
     print()
     print_table(utility.medians(with_shares))
     print_prose(
-        "Share: (ours - baseline) / (exact - baseline) on held-out rows, the median over draws, "
-        "low and high the 10% and 90% quantiles; baseline: the simplest model without privacy; "
-        "exact: the converged fit without privacy. Simplest: the share of the simplest private "
+        "Share: (ours - baseline) / (exact - baseline) on held-out rows, as the median over draws; "
+        "low and high are the 10% and 90% quantiles. Baseline: the simplest model without privacy. "
+        "Exact: the converged fit without privacy. Simplest: the share of the simplest private "
         f"model. Delta: {delta_text(utility.DELTA)}."
     )
     without = [row for row in rows if row["share"] is None and row["absent"] is None]
     for fit in dict.fromkeys(f"{row['model']} on {row['table']}" for row in without):
-        print(f"Without a share, as exact and baseline hardly differ: {fit}.")
+        print(f"No share, because exact and baseline hardly differ: {fit}.")
     absent = dict.fromkeys(row["table"] for row in rows if row["absent"])
     if absent:
         print_prose(
             f"Absent: {', '.join(absent)}. Set DPCORE_SHARED to the folder that holds data/; "
-            "dpcore data lists where published sets come from."
+            "dpcore data lists the sources of published data sets."
         )
 
 
@@ -142,10 +144,10 @@ def _page_times(args: argparse.Namespace) -> None:
         del row["rooms"]
     print_table(rows)
     print_prose(
-        "Seconds until the picture is complete, without a browser: the median of five runs, or "
-        "one start of a new process, counted from its first import. Rooms: where the threads "
-        "were, with a library's time in the room that called it; what is below 1% of all is left "
-        "out."
+        "Seconds until the picture is complete, without a browser: the median of five runs or, for "
+        "a new process, one run counted from its first import. Rooms: the parts of the package in "
+        "which threads spent the time, a library's time in the room that called it; rooms below "
+        "1% of the total are left out."
     )
 
 
@@ -167,7 +169,7 @@ def _changes(rows: Sequence[Row]) -> None:
     )
     print_prose(
         "Before: the median ratio of earlier runs of the same case, peer and number of cores. "
-        f"Slower: below {SLOWER:g} of it."
+        f"Slower: below {SLOWER:g} times that median."
     )
 
 
@@ -257,10 +259,11 @@ def _accounting(rows: list[Row]) -> None:
     )
     _name_peers(rows)
     print_prose(
-        "Seconds: medians of alternating rounds, our caches emptied before each, everything "
-        "imported. Ratio: peer / ours. Ours, peer: the epsilon, or the noise multiplier where "
-        "that is computed; for a grid, the mean over the cells that both answered. A smaller upper "
-        "bound is better. MiB: resident memory of a fresh process that runs only ours."
+        "Seconds: medians of alternating rounds, with our caches emptied before each and without "
+        "imports. Ratio: peer's seconds / ours. Ours, peer: the epsilon or, where that is "
+        "computed, the noise multiplier; for a grid, the mean over the cells that both answered. A "
+        "smaller upper bound is better. MiB: resident memory of a fresh process that runs only "
+        "ours."
     )
     _name_left_out(rows)
 
@@ -272,16 +275,16 @@ def _fits(rows: list[Row]) -> None:
     _name_peers(rows)
     print_prose(
         bench.CONDITIONS
-        + " Ratio: peer / ours, both on all cores."
+        + " Ratio: peer's seconds / ours, both on all cores."
         + (_FASTEST if "ratio_fastest" in rows[0] else "")
     )
     print_prose(
-        f"Quality: {bench.JUDGED_BY}. Peak: resident memory of a fresh process that "
-        "simulates the data and runs ours, in total."
+        f"Quality: {bench.JUDGED_BY}. Peak: total resident memory of a fresh process that "
+        "simulates the data and runs ours."
     )
     apart = [row["apart"] for row in rows if "apart" in row]
     if apart:
-        print(f"Centres after the same steps are at most {max(apart):.1e} apart.")
+        print(f"After the same steps, our centres are within {max(apart):.1e} of the peer's.")
     _name_left_out(rows)
 
 
@@ -320,7 +323,7 @@ def _fit(row: Row) -> Row:
     return {**cells, "case": f"{row['case']} (seconds per {row['per']})"}
 
 
-_FASTEST = " Fastest: the same ratio, to the faster of the peer's two settings."
+_FASTEST = " Fastest: the same ratio for the faster of the peer's two settings."
 _OWN = {"accounting": _accounting, "growth": _growth}
 
 

@@ -19,7 +19,7 @@ from dpcore.cli.questions import by_each_method, methods
 
 OPTIONS = f"""
 # the budget
---epsilon E!: above 0 [required]
+--epsilon E!: total epsilon, above 0 [required]
 --delta D: total delta, above 0 and below 1 [required]
 {ADJACENCY}
 {EVENT}
@@ -31,7 +31,8 @@ examples:
   dpcore calibrate --epsilon 1 --delta 1e-5 --mechanism laplace --count 40 --method linear,kov,pld
   dpcore calibrate --epsilon 1 --delta 1e-5 --events steps.toml
 
-Events of a file keep the proportions of the noise written there (1 where there is none).
+The noise of events from a file keeps the proportions stated there; an event without
+noise counts as 1.
 """
 
 
@@ -47,5 +48,5 @@ def run(args: argparse.Namespace) -> None:
         return
     print_answers(results, "method", [result["method"] for result in results])
     if any(len(result.get("noise_multipliers", ())) > 1 for result in results):
-        print_prose("noise: one value for each distinct event, in their order.")
+        print_prose("noise: its distinct values, in the order of the events.")
     print_scope(args)

@@ -27,7 +27,7 @@ USED = {
     "release": ("canonne2020", "bun2016", "feldman2021"),
 }
 OPTIONS = """
-names [NAME ...]: models, composition methods, release [all]
+names [NAME ...]: models, composition methods or the word release [all]
 --json: a JSON list [one line for each]
 """
 

@@ -26,30 +26,30 @@ OWN_NORM = "data"  # instead of a radius
 DATA = """
 # data and its public bounds
 file FILE: .csv, .tsv (also .gz), .parquet, .npz, a folder of these, bundled:NAME or published:NAME;
-    for documents also a folder or .zip of .txt
---out-of-core: read the rows in blocks at every step, never all at once [for a folder; for a file of
-    more than 1 GiB where the model can be fitted so]
---engine dask: sum the blocks on the workers of a Dask cluster [this process]
---scheduler ADDRESS: address of the cluster, whose workers see FILE under the same path [workers are
-    started here]
+    for documents also a folder or .zip of .txt files
+--out-of-core: read the rows in blocks at every step, never all at once [for a folder, and for a
+    file above 1 GiB where that is possible]
+--engine dask: sum the blocks on the workers of a Dask cluster [in this process]
+--scheduler ADDRESS: address of the cluster, whose workers must see FILE under the same path [start
+    workers here]
 --schema FILE.toml: bounds, units and roles [the .toml next to FILE]
---norm-bound R: bounds as a public ball: its radius, in the data's units; 'data' takes the data's
-    own largest norm: a rehearsal, nothing is proved [the schema's bounds]
+--norm-bound R: radius of a public ball that bounds the rows, in the data's units; 'data' takes the
+    largest norm in the data: a rehearsal, which proves nothing [the schema's bounds]
 --center C1,C2,...: the ball's centre [the origin]
---infer-schema: read the bounds from the data: a rehearsal, nothing is proved [off]
+--infer-schema: read the bounds from the data: a rehearsal, which proves nothing [off]
 --columns A,B: columns to fit [the schema's features, or all]
 --label NAME: column that holds a label [the schema's]
 --target NAME: column that holds a target [the schema's]
---rows-per-person M: rows that one person may have; with an id column, rows beyond that do not count
-    [the schema's, or 1]
---array NAME: array of an .npz file [X, with y]
+--rows-per-person M: most rows that one person may have; with an id column, further rows do not
+    count [the schema's, or 1]
+--array NAME: array in an .npz file [X, with y]
 --pool F: for rows that are images: average over squares of F x F pixels [no averaging]
 
 # documents (lda)
 --text COLUMN: column that holds the texts [the schema's, the only one, or the one called text]
 --vocabulary WORDS.txt: the public list of words to count, one per line [the .vocab.txt next to
     FILE]
---infer-vocabulary: read the words from the documents: a rehearsal, nothing is proved [off]
+--infer-vocabulary: read the words from the documents: a rehearsal, which proves nothing [off]
 """
 
 
@@ -68,7 +68,9 @@ def read_table(args: argparse.Namespace) -> Any:
             raise InputError(name, f"{args.model} reads no texts", "leave it out, or fit lda")
     if is_documents(args.file) and not Path(args.file).is_dir():
         raise InputError(
-            "model", "a .zip or such an .npz holds texts", "choose lda, or unpack the table"
+            "model",
+            "the file is a .zip or holds word counts, which only lda reads",
+            "choose lda, or unpack the table",
         )
     if args.out_of_core or args.engine or args.scheduler:
         return _in_blocks(args)
@@ -155,7 +157,9 @@ def _of_the_same(stated: Schema, schema: Schema) -> Schema:
     own = [column.name for column in schema.columns]
     if stated.person in own:
         raise InputError(
-            "columns", f"{stated.person!r} identifies the person of each row", "leave it out"
+            "columns",
+            f"{stated.person!r} identifies the person of each row",
+            "leave that column out",
         )
     ids = () if stated.person is None else (Column(stated.person, role="id", type="text"),)
     return replace(
@@ -202,7 +206,11 @@ def _in_blocks(args: argparse.Namespace) -> PrivateTable:
                 field, "it needs all rows at once, but they are read in blocks", "leave it out"
             )
     if args.file.startswith(EVERYONES):
-        raise InputError("file", "its rows are already in memory", "leave out --out-of-core")
+        raise InputError(
+            "file",
+            "its rows are already in memory",
+            "leave out --out-of-core, --engine and --scheduler",
+        )
     path = args.schema
     schema = Schema.from_toml(Path(path)) if path else schema_of_files(args.file, args.array)
     if args.norm_bound is not None:
@@ -251,7 +259,7 @@ def _check_sources(args: argparse.Namespace) -> None:
         raise InputError("center", "there is no ball to centre", "give --norm-bound as well")
     if args.norm_bound == OWN_NORM and args.center is not None:
         raise InputError(
-            "center", "the data's own norm is measured from the origin", "leave it out"
+            "center", "the largest norm in the data is measured from the origin", "leave it out"
         )
     if args.norm_bound not in (None, OWN_NORM):
         positive("norm bound", args.norm_bound)
@@ -308,7 +316,7 @@ def _features(
             _demand_usual(frame[[name for name in names if name not in numbers]])
             names = numbers
         elif numbers != names:
-            raise InputError("columns", "some hold text", "name those to fit with --columns")
+            raise InputError("columns", "some hold text", "name the columns to fit with --columns")
     names = [name for name in names if name not in (args.label, args.target)]
     if not names:
         raise InputError("columns", "no number column is left to fit", "name some with --columns")
@@ -325,8 +333,8 @@ def _demand_usual(frame: pd.DataFrame) -> None:
         raise InputError(
             f"column {odd[0]}",
             "it seems to hold numbers or dates in another notation",
-            "run dpcore schema FILE --propose, complete the schema that it writes and pass it "
-            "with --schema; or name other columns with --columns",
+            "run dpcore schema FILE --propose, complete that schema and pass it with --schema, or "
+            "name other columns with --columns",
         )
 
 
@@ -362,7 +370,9 @@ def _with_roles(schema: Schema, args: argparse.Namespace) -> Schema:
     columns = tuple(_with_role(column, wanted, args) for column in schema.columns)
     if schema.person in [c.name for c in columns if c.role not in ("id", "ignore")]:
         raise InputError(
-            "columns", f"{schema.person!r} identifies the person of each row", "leave it out"
+            "columns",
+            f"{schema.person!r} identifies the person of each row",
+            "leave that column out",
         )
     features = tuple(column.name for column in columns if column.role == "feature")
     if schema.ball is not None and features != schema.features:

@@ -57,7 +57,7 @@ def demand_app(command: str) -> None:
         raise InputError(
             command,
             "the explorer is not installed",
-            "install with the extra: pip install '.[app]'",
+            "install its extra with pip install '.[app]'",
         )
 
 

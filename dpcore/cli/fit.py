@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 PROTECTION = f"""
 # protection
---delta D: in (0, 1); required with an epsilon [none]
+--delta D: total delta, in (0, 1); required with an epsilon [none]
 --adjacency A=replace_one: replace_one, add_remove, label or feature [replace_one]
 --trust T={TRUSTS[0]}: who holds the rows: central; for mean also local or local_onebit [central]
 """
@@ -37,19 +37,19 @@ model MODEL: {", ".join(MODELS)}
 # privacy: exactly one of the first three
 --epsilon E: budget, above 0 [none]
 --noise-multiplier M: noise multiplier of each repeated release [none]
---privacy none: 'none': no noise at all [unset]
+--privacy none: 'none' adds no noise at all [unset]
 --accountant A: composition method: {", ".join(ACCOUNTANTS)} [exact; pld if noise is not Gaussian]
 --mode M=proved: proved or paper [proved]
 --seed S: makes the fit repeatable, as a rehearsal [system entropy]
 {PROTECTION}
 --test-fraction F: share of the rows held out for metrics [none]
---test-seed S: seed of a coin for each row's number, which holds rows out independently of the noise
-    [shuffled, by the seed]
+--test-seed S: seed of one coin flip per row number that decides which rows are held out,
+    independently of the noise [shuffle with --seed]
 --json: one JSON object [a table for people]
 """
 UNBOOKED = (
-    "No budget ledger records this fit, and its proof assumes exact arithmetic. To publish a fit "
-    "of rows, use dpcore release."
+    "No budget ledger records this fit, and its proof assumes exact arithmetic. To publish a "
+    "fit, use dpcore release."
 )
 
 
@@ -76,7 +76,7 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
         held_out_share = probability("test_fraction", held_out_share, example="0.1")
     test_seed = None if args.test_seed is None else whole("test_seed", args.test_seed, least=0)
     if test_seed is not None and held_out_share is None:
-        raise InputError("test_seed", "no share is held out", "give --test-fraction as well")
+        raise InputError("test_seed", "no rows are held out", "give --test-fraction as well")
     table = read_table(args)
     if privacy is None:
         options.update(clip=None, mode=args.mode)
@@ -142,7 +142,7 @@ def request(args: argparse.Namespace, options: dict[str, Any]) -> Privacy | None
         one_of("privacy", args.privacy, ("none",))
         if args.epsilon is not None or args.noise_multiplier is not None:
             raise InputError(
-                "privacy", "'none' was given together with a budget", "give one of them"
+                "privacy", "'none' was given together with a budget", "give only one of the two"
             )
         return None
     return Privacy(
@@ -178,7 +178,7 @@ def _metrics(result: Fit, held_out: PrivateTable | PrivateCorpus, *, shown: bool
         }
     scores = metrics(result, held_out)
     if not scores:
-        return {"withheld": "the share held out is less than one row; give a larger one"}
+        return {"withheld": "the held-out share is less than one row; give a larger share"}
     return {
         **scores,
         "note": "computed from private rows: for the custodian only, not part of a release",

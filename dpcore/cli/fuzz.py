@@ -14,11 +14,11 @@ from dpcore.cli.output import print_json, print_progress, print_prose, print_tab
 from dpcore.errors import DPCoreError, InputError
 
 OPTIONS = """
---seconds S=60: how long, in seconds [60]
+--seconds S=60: how long to run, in seconds [60]
 --model M: only this model [all in turn]
 --seed S: seed of all pairs [a fresh one, which is printed]
 --pair N: only this pair, generated again [all]
---keep FOLDER: with --pair: folder for its files [not kept]
+--keep FOLDER: with --pair, a new folder for its files [not kept]
 --json: one JSON object [tables for people]
 ---
 examples:
@@ -67,7 +67,7 @@ def _new_folder(args: argparse.Namespace) -> Path | None:
     if args.keep is None:
         return None
     if args.pair is None:
-        raise InputError("keep", "no pair was named", "name one: --pair N")
+        raise InputError("keep", "no pair was named", "name one with --pair N")
     if Path(args.keep).exists():
         raise InputError("keep", "it already exists", "name a new folder")
     return Path(args.keep)
@@ -103,9 +103,9 @@ def _show(record: dict[str, Any]) -> None:
     print_prose(
         f"{record['pairs']:,} pairs of neighbouring files in {record['seconds']:,} seconds, seed "
         f"{record['seed']}: {record['compared']:,} compared, {record['releases']:,} releases; "
-        f"{record['refused']:,} refused together, {record['refused_one']:,} refused because "
-        "one had a word among its numbers. Worst ratio: the largest change of an exact sum, as a "
-        f"share of the sensitivity stated in its ledger entry: {record['worst_ratio']:.9f} "
-        f"(pair {record['worst_pair']}). Violations: {record['violations']:,}."
+        f"{record['refused']:,} with both files refused, {record['refused_one']:,} with one "
+        "refused because it had a word among its numbers. Worst ratio: the largest change of an "
+        "exact sum, as a share of the sensitivity stated in its ledger entry: "
+        f"{record['worst_ratio']:.9f} (pair {record['worst_pair']}). Violations: {record['violations']:,}."
     )
     print_prose(f"Not covered: {'; '.join(record['not_covered'])}.")

@@ -16,17 +16,17 @@ OPTIONS = """
 ledger FILE: the ledger, for example budget.sqlite
 
 # a new ledger: its terms never change
---create: make one [read one]
---epsilon E: total, for all releases ever [none]
---delta D: total, for all releases ever [none]
+--create: make a new ledger [read one]
+--epsilon E: total epsilon of all releases that will ever be made [none]
+--delta D: total delta of all releases that will ever be made [none]
 --adjacency A: replace_one, add_remove, label or feature [replace_one]
 --unit TEXT: who is protected [person]
 --rows-per-person M: rows of one unit, protected together [1]
---filter F: composition: zcdp or sums [zcdp]
+--filter F: composition method, zcdp or sums [zcdp]
 
 # earlier releases
 --write LINE: write the files of this line again [none]
---out DIR: where to [none]
+--out DIR: folder for those files [none]
 
 --json: one JSON object [tables for people]
 """
@@ -82,7 +82,7 @@ def _write(args: argparse.Namespace) -> None:
     if args.json:
         print_json({"written": args.out})
     else:
-        print_prose(f"Written again to {args.out}; nothing was spent.")
+        print_prose(f"The files are written again to {args.out}; nothing was spent.")
 
 
 def ledger_record(ledger: Any) -> dict[str, Any]:
@@ -126,11 +126,11 @@ def _print(record: dict[str, Any]) -> None:
         f"Budget: epsilon = {show_bound(budget['epsilon'])}, delta = "
         f"{delta_text(budget['delta'])}, "
         f"{protects(record['adjacency'], record['unit'], record['rows_per_person'])}, for all "
-        "releases ever."
+        "releases together."
     )
     print_prose(
-        f"Spent: epsilon = {show_bound(spent['epsilon'])}. One more release could have epsilon = "
-        f"{show_most(left['epsilon'])} at delta = {delta_text(left['delta'], down=True)}."
+        f"Spent: epsilon = {show_bound(spent['epsilon'])}. One more release could have at most "
+        f"epsilon = {show_most(left['epsilon'])} at delta = {delta_text(left['delta'], down=True)}."
     )
     for line in record["open"]:
         print_prose(told_open(line))

@@ -14,11 +14,12 @@ from dpcore.errors import InputError
 HOME = Path(__file__).resolve().parents[2] / "notebooks"  # in a checkout and installed alike
 NEEDED = ("ipykernel", "ipywidgets", "plotly", "jupyterlab")
 OPTIONS = """
-folder FOLDER: where they go; never overwrites a file
+folder FOLDER: folder for the notebooks; no file is overwritten
 --json: print the files as JSON [how to open them]
 ---
-Lessons 01 to 06 have cells to fill in, each with a check. The others show every figure and table of
-a paper next to ours. With DPCORE_FAST=1 in the environment they run a short version.
+Lessons 01 to 06 have cells to fill in, each with a check. Each of the other notebooks shows every
+figure and table of a paper next to ours. With DPCORE_FAST=1 in the environment, all notebooks run a
+short version.
 """
 
 
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace) -> None:
     ]
     there = next((name for name in names if (folder / name).exists()), None)
     if there is not None:
-        raise InputError("folder", f"{there} is there already", "name another folder")
+        raise InputError("folder", f"{there} already exists", "name another folder")
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(HOME / name, folder / name)
@@ -46,4 +47,4 @@ def run(args: argparse.Namespace) -> None:
     print(f"{count} notebooks are in {folder}. Open them with: jupyter lab {folder}")
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        print(f"They need more packages: pip install {' '.join(missing)}")
+        print(f"Some packages are missing; install them with: pip install {' '.join(missing)}")

@@ -47,7 +47,7 @@ def place_for_folder(field: str, name: str) -> Path:
     """A folder that is there or can be made. Raises InputError where a file has its name."""
     folder = Path(name)
     if folder.exists() and not folder.is_dir():
-        raise InputError(field, "a file of that name exists", "name another folder")
+        raise InputError(field, "a file with that name exists", "name another folder")
     return folder
 
 

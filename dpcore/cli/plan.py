@@ -33,7 +33,7 @@ OPTIONS = """
 plan PLAN.toml: a file with the budget and the releases wanted
 --epsilon E: total [the plan's]
 --delta D: total [the plan's]
---out FILE: write it: .csv, .json or .html [nothing]
+--out FILE: write the plan to FILE, .csv, .json or .html [not written]
 --json: one JSON object [tables for people]
 """
 
@@ -83,7 +83,9 @@ def read_plan(path: Path) -> tuple[Planner, dict[str, Any]]:
     budget, releases = content.get("budget", {}), content.get("release", [])
     _demand_keys("budget", budget, BUDGET)
     if not isinstance(releases, list) or not releases:
-        raise InputError("release", "the plan lists no release", "begin each with [[release]]")
+        raise InputError(
+            "release", "the plan lists no release", "begin each release with [[release]]"
+        )
     wanted = [_wanted(release, path.parent) for release in releases]
     return Planner(wanted, adjacency=budget.get("adjacency", "replace_one")), budget
 

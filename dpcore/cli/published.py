@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 OPTIONS = """
 verb [add]: add a set [list them all]
-name [NAME]: which set
-file [FILE]: what was downloaded: file, folder
+name [NAME]: name of the set
+file [FILE]: the downloaded file or folder
 --json: print JSON [text for people]
 ---
 FILE is the published original, or a file in the stored form (.npz or .csv.gz). Shape and column
-sums are checked, and the checksum where one is published. An added set loads as published:NAME,
+sums are checked, and so is the checksum if one is published. An added set loads as published:NAME,
 appears in the explorer's list and is used by dpcore reproduce. It is stored in DPCORE_DATA, or in
 the usual folder for user data.
 """
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> None:
     if args.verb is not None:
         one_of("data", args.verb, ("add",))
         if args.name is None or args.file is None:
-            raise InputError("data", "no set or no file is named", "dpcore data add NAME FILE")
+            raise InputError("data", "no set or no file is named", "run dpcore data add NAME FILE")
         added = add(args.name, args.file)
         if args.json:
             print_json({"name": added.name, "file": str(added.path)})
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> None:
         return
     for record in records:
         _print(record)
-    print(f"Sets are kept in {folder()}.")
+    print(f"Added sets are kept in {folder()}.")
 
 
 def _record(published_set: PublishedSet) -> dict[str, Any]:

@@ -147,7 +147,7 @@ def _method(question: dict[str, Any]) -> Accountant:
     if cap is None:
         return accountant(name)
     if name != "ma":
-        raise InputError("max_lambda", f"method {name} has no such cap", "leave it out")
+        raise InputError("max_lambda", f"method {name} has no highest order", "leave it out")
     from dpcore.accounting.moments import MomentsAccountant
 
     return MomentsAccountant(max_lambda=whole("max_lambda", cap, most=HIGHEST_LAMBDA))
@@ -163,8 +163,8 @@ def _converted(name: str, conversion: Any, question: dict[str, Any]) -> Accounta
     if one_of("conversion", conversion, CONVERSIONS) not in ways:
         raise InputError(
             "conversion",
-            f"method {name} has the {ways[0]} conversion only",
-            "leave it out, or choose wbk27, or ma (classic) or rdp (best)",
+            f"method {name} has only the {ways[0]} conversion",
+            "leave it out, or choose method wbk27 (both), ma (classic) or rdp (best)",
         )
     plain = _method({name: value for name, value in question.items() if name != "conversion"})
     if len(ways) == 1:
@@ -180,7 +180,7 @@ def _delta(question: dict[str, Any]) -> float:
 def _records(question: dict[str, Any]) -> Sequence[dict[str, Any]]:
     events = question.get("events")
     if not isinstance(events, list):
-        raise InputError("events", "there is no list of events", "give a list, possibly empty")
+        raise InputError("events", "there is no list of events", "give a list, which may be empty")
     return events
 
 
@@ -188,7 +188,7 @@ def event(record: Any, adjacency: str, *, solving: bool = False) -> Event:
     """An event from its record; while solving, noise that is not given counts as 1. Raises
     InputError for a field that no event has and for values that it cannot have."""
     if not isinstance(record, dict):
-        raise InputError("event", "it is not an object", "give mechanism, noise and count")
+        raise InputError("event", "it is not an object", "give one with mechanism, noise and count")
     unknown = sorted(set(record) - _FIELDS - _REMARKS)
     if unknown:
         raise InputError(
@@ -198,8 +198,8 @@ def event(record: Any, adjacency: str, *, solving: bool = False) -> Event:
     if fields.get("adjacency", adjacency) != adjacency:
         raise InputError(
             "adjacency",
-            "an event has another adjacency than the question",
-            "use events of one adjacency, and name it in the question",
+            "an event's adjacency is not that of the question",
+            "give all events and the question the same adjacency",
         )
     sampling = one_of("sampling", fields.get("sampling", "none"), SAMPLINGS)
     delta_each = fields.get("delta_each")
@@ -233,7 +233,7 @@ def _rate(record: dict[str, Any], sampling: str) -> float:
 
 def _truth(field: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise InputError(field, f"{value!r} is not true or false", "give one of the two")
+        raise InputError(field, f"{value!r} is neither true nor false", "give true or false")
     return value
 
 
@@ -242,7 +242,7 @@ def _mechanism(record: dict[str, Any], solving: bool) -> Mechanism:
     field = _NOISE.get(kind, "epsilon")
     for other in {"noise_multiplier", "scale", "epsilon"} - {field}:
         if other in record:
-            raise InputError(other, f"a {kind} event has none", f"give {field}")
+            raise InputError(other, f"{kind} events have none", f"give {field}")
     value = record.get(field, 1.0 if solving and kind != "epsilon_delta" else None)
     if value is None:
         raise InputError(field, "none was given", f"give the {field} of the {kind} event")
@@ -265,7 +265,11 @@ def noise_of_event(event: Event) -> float:
             return float(noise)
         case Laplace(scale=noise):
             return float(noise)
-    raise InputError("solve", "a black box has no noise to solve for", "describe the mechanism")
+    raise InputError(
+        "solve",
+        "an epsilon_delta event has no noise to solve for",
+        "describe its mechanism instead",
+    )
 
 
 def methods(text: str) -> list[str]:
@@ -275,7 +279,7 @@ def methods(text: str) -> list[str]:
         return list(ACCOUNTANTS)
     names = [word.strip() for word in text.split(",") if word.strip()]
     if not names:
-        raise InputError("method", "none was named", "name some, or all")
+        raise InputError("method", "none was named", "name one or more, or all")
     return [one_of("method", name, ACCOUNTANTS) for name in names]
 
 

@@ -43,7 +43,7 @@ MODULES = (
 )
 OPTIONS = """
 folder FOLDER: folder for the pages; those of an earlier run are replaced
---json: print first page and modules as JSON [the first page]
+--json: print the path of the first page and the modules as JSON [the path]
 """
 
 
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> None:
         raise InputError(
             "reference",
             "the package pdoc is not installed",
-            "install with the extra: pip install '.[docs]'",
+            "install its extra with pip install '.[docs]'",
         )
     _make(folder)
     index = str(folder / "index.html")

@@ -23,16 +23,16 @@ model MODEL: a model of dpcore fit
 {DATA}
 # what is spent, and where the files go
 --ledger L!: the budget ledger [required]
---epsilon E!: of this release [required]
---delta D!: of this release [required]
+--epsilon E!: epsilon of this release [required]
+--delta D!: delta of this release [required]
 --out DIR!: a folder, new or empty [required]
---yes: do not ask [ask]
+--yes: do not ask for confirmation [ask]
 --adjacency A: replace_one, add_remove, label or feature [the ledger's]
 --accountant A=zcdp_tight: zcdp_tight or rdp [zcdp_tight]
---accept-delta: delta above 1/n [refused]
---chosen-on WHAT=unsaid: what was looked at while settings were chosen: 'stand-in' or 'real data'
+--accept-delta: accept a delta above 1/n [refuse it]
+--chosen-on WHAT=unsaid: what you looked at while you chose the settings: 'stand-in' or 'real data'
     [unsaid]
---synthetic-rows N=1000: how many [1000]
+--synthetic-rows N=1000: number of synthetic rows [1000]
 --controller TEXT=: who is responsible for the data [not stated]
 --purpose TEXT=: what the release is for [not stated]
 
@@ -89,8 +89,8 @@ def run(args: argparse.Namespace) -> None:
 def _ask(args: argparse.Namespace, unit: str, privacy: Privacy, *, limited: bool) -> None:
     """Spending cannot be undone, so it is confirmed once."""
     print_prose(
-        f"This spends epsilon = {args.epsilon} at delta = {args.delta} of {args.ledger}, "
-        f"{protects(privacy.adjacency, unit, privacy.rows_per_person, limited=limited)}, for good."
+        f"This spends epsilon = {args.epsilon} at delta = {args.delta} from {args.ledger} for "
+        f"good, for {protects(privacy.adjacency, unit, privacy.rows_per_person, limited=limited)}."
     )
     answer = ""
     if sys.stdin.isatty():
@@ -117,6 +117,7 @@ def _print(dossier: dict[str, Any], out: str) -> None:
     if dossier["told_apart"]:
         print_prose(dossier["told_apart"])
     print_prose(
-        f"Written to {out}: {', '.join(_written(out))}. Line {line['number']} of the ledger; one "
-        f"more release could have epsilon = {show_most(line['left_after']['epsilon'])}."
+        f"Written to {out}: {', '.join(_written(out))}. Paid for as line {line['number']} of the "
+        "ledger; one more release could have at most epsilon = "
+        f"{show_most(line['left_after']['epsilon'])}."
     )

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from dpcore.papers.reproduction import Reproduction
 
 # facts of a row, beside its y, that get a table of their own
-FACTS = {"proved_epsilon": "what is actually proved: epsilon"}
+FACTS = {"proved_epsilon": "with the epsilon that is actually proved in the cells"}
 OPTIONS = """
 name [NAME]: what to regenerate [list everything]
 --data FOLDER: folder with the published data sets, which are not part of the package [the folder
-    data in DPCORE_SHARED, then where dpcore data add keeps them]
+    data in DPCORE_SHARED, then the folder of dpcore data add]
 --draws B: noise draws for each split [the figure's own]
 --splits S: random splits of the rows [the figure's own]
 --html FILE: also write the figure as a page [none]
@@ -40,7 +40,9 @@ def run(args: argparse.Namespace) -> None:
             print_json(listed)
             return
         print_table([{"name": name, "shows": described(name)} for name in listed])
-        print_prose("A quick look: --splits 1. A published data set: --data names its folder.")
+        print_prose(
+            "A quick look: --splits 1. For a published data set, name its folder with --data."
+        )
         return
     one_of("name", args.name, tuple(PAPERS))
     place = place_for_page("html", args.html)

@@ -12,11 +12,11 @@ from dpcore.errors import InputError
 
 OPTIONS = """
 file FILE: .csv, .tsv (also .gz), .parquet, or a folder of these
---separator S: of columns: "," ";" "|" or tab [the header line's]
+--separator S: separator of columns: "," ";" "|" or tab [the header line's]
 --decimal D: decimal mark: "." or "," [not stated]
 --missing-marks A,B: marks for missing cells, such as "-,n. a." [not stated]
 --propose: also read the private rows, and propose the notation of their cells [off]
---out FILE.toml: where to write; never overwrites a file [standard output]
+--out FILE.toml: where to write; no file is overwritten [standard output]
 --json: what was read, as JSON [the schema]
 ---
 Only the header is read: names and separator from the first line of a delimited file, names and
@@ -57,12 +57,12 @@ def run(args: argparse.Namespace) -> None:
     if args.file.lower().endswith(".zip"):
         raise InputError(
             Path(args.file).name,
-            "a zip of texts has no columns",
+            "a .zip of texts has no columns",
             "fit it as it is: dpcore fit lda FILE --vocabulary WORDS.txt",
         )
     place = place_for_file("out", args.out)
     if place is not None and place.exists():
-        raise InputError("out", f"{place.name} is there already", "name another file")
+        raise InputError("out", f"{place.name} already exists", "name another file")
     stated = _stated(args)
     header, proposal = header_of(args.file, stated.get("separator")), None
     if args.propose:
@@ -73,8 +73,8 @@ def run(args: argparse.Namespace) -> None:
     if stated and header.separator is None:
         raise InputError(
             "command line",
-            f"{Path(args.file).name} is no text",
-            "leave out the options on notation",
+            f"{Path(args.file).name} is not a text file",
+            "leave out --separator, --decimal and --missing-marks",
         )
     text = template(Path(args.file).name, header.types, header.separator, proposal, stated)
     if args.json:

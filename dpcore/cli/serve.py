@@ -18,16 +18,16 @@ LOCK, UPLOADS, LEDGERS = "DPCORE_LOCK_TRUTH", "DPCORE_UPLOADS", "DPCORE_LEDGERS"
 OPTIONS = f"""
 --host H={HERE}: address to listen on; 0.0.0.0 for all addresses of this machine [{HERE}]
 --port P=8501: port [8501]
---base-path /X=: path under which a proxy serves it, for example /dp [the root]
+--base-path /X=: path under which a proxy serves the explorer, for example /dp [the root]
 --allow-upload: let visitors open their own files, with ledgers in the folder {LEDGERS} [only on
     {HERE}]
 --unlock: show exact values of an upload to whoever opened it [only on {HERE}]
 --json: print the address as JSON [a line for people]
 ---
-On {HERE} it is the explorer as 'dpcore explore' starts it. On any other host it serves other
+On {HERE} this is the explorer that 'dpcore explore' starts. On any other host it serves other
 people: visitors cannot open their own files, exact values of an upload never reach a browser, and
-budget ledgers are for practice: each belongs to one session, is held in memory where the system can
-keep files there, and is deleted with the session.
+budget ledgers are for practice: each belongs to one session, is held in memory where the system
+allows it, and is deleted with the session.
 """
 
 
@@ -97,6 +97,6 @@ def _demand_free(host: str, port: int) -> None:
             raise InputError("port", finding, remedy) from None
         raise InputError(
             "host",
-            f"this machine cannot listen on {host} at port {port}",
+            f"this machine cannot listen on {host}, port {port}",
             "give one of this machine's addresses, or 0.0.0.0",
         ) from None

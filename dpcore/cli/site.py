@@ -12,16 +12,16 @@ from dpcore.cli.pages import place_for_folder
 OPTIONS = """
 folder FOLDER: folder for the pages; those of an earlier run are replaced
 --only NAME+: only this page: the name of a bundled table or collection, compose or lessons;
-    repeatable [all, or with --release none of them]
+    repeatable [all; with --release, none]
 --release RELEASE+: a release's folder, whose page shows what was released and never a row;
     repeatable [none]
 --base URL=: also write the exercise sheet, with and without answers, with links to the explorer at
-    this address, and QR codes where segno is installed [no sheet]
---json: print index and pages as JSON [the index]
+    this address, and with QR codes if segno is installed [no sheet]
+--json: print the paths of the index and the pages as JSON [that of the index]
 ---
 Each page is one file with its pictures and code: it opens from a disk or an email, or in an iframe,
-and loads nothing from elsewhere. Pictures of slow models take minutes to compute; standard error
-reports progress.
+and loads nothing from elsewhere. Pictures of slow models take minutes to compute; progress is
+reported on standard error.
 """
 
 

@@ -24,7 +24,7 @@ def read_questions(path: Path) -> tuple[list[Any], bool]:
     if isinstance(content, dict):
         return [content], True
     if not isinstance(content, list):
-        raise InputError("file", "it has no question", "give one question or a list of them")
+        raise InputError("file", "it contains no question", "give one question or a list of them")
     return content, False
 
 
@@ -37,7 +37,7 @@ def read_events(path: Path) -> list[Any]:
     if not isinstance(content, list):
         raise InputError(
             "events",
-            "the file has no list of events",
+            "the file contains no list of events",
             "give a list, or the output of dpcore fit --json",
         )
     return content
@@ -58,6 +58,6 @@ def document(field: str, path: Path) -> Any:
 
 
 _REMEDIES = {
-    "JSON": "check its commas and brackets, or name it .toml if it is TOML",
-    "TOML": "check it, or name it .json if it is JSON",
+    "JSON": "check its commas and brackets, or rename it to .toml if it is TOML",
+    "TOML": "correct it, or rename it to .json if it is JSON",
 }

@@ -81,9 +81,10 @@ def run(args: argparse.Namespace) -> None:
     limited = schema is not None and schema.person is not None
     rows = choices["rows_per_person"] if limited else 1
     who = protects(args.adjacency, unit, rows, thing, limited=limited)
-    print_prose(f"Each epsilon: at delta = {args.delta} in total, {who}.")
+    print_prose(f"Each epsilon holds at delta = {args.delta} in total, for {who}.")
     print_prose(
-        f"{choices['metric']} of exact rows: for the custodian only, not part of a release."
+        f"{choices['metric']}: computed from private rows, for the custodian only, not part of a "
+        "release."
     )
 
 

@@ -14,12 +14,12 @@ dossier RELEASE: a release's folder, with every file in it; or its dossier.json,
 --ledger L: the ledger that paid [not checked]
 --json: one JSON object [a few sentences]
 ---
-It replays the proof, checks each file against its hash in the dossier, regenerates the report, and
-lists what could not be verified. Exit codes: 0 everything holds; 1 a check failed, named in one
-sentence (The guarantee does not match the proof; The dossier was changed: the hash of its content
-is not the one it states; report.html is not the file written with the dossier; The folder holds
-a.txt, which the dossier does not list; The ledger has no such line; and the like); 2 a file cannot
-be read.
+The command replays the proof, checks each file against its hash in the dossier, regenerates the
+report, and lists what could not be verified. Exit codes: 0 everything holds; 1 a check failed,
+named in one sentence (The guarantee does not match the proof; The dossier was changed: the hash of
+its content is not the one it states; report.html is not the file written with the dossier; The
+folder holds a.txt, which the dossier does not list; The ledger has no such line; and the like); 2 a
+file cannot be read.
 """
 
 
@@ -46,5 +46,5 @@ def _print_rest(record: dict[str, Any]) -> None:
         files = "; ".join(f"{name}: {how}" for name, how in record["files"].items())
         print_prose(f"Files checked against the dossier: {files}.")
     if record["unvouched"]:
-        remedy = " A ledger does (--ledger)." if record["ledger"] is None else ""
+        remedy = " To compare with the ledger, give --ledger." if record["ledger"] is None else ""
         print_prose(f"Not verified here: {', '.join(record['unvouched'])}.{remedy}")

@@ -58,7 +58,7 @@ def test_a_file_holds_the_same_and_is_not_the_rows_or_in_the_release(
     assert printed.out.split() == ["prediction", *classes]
     folder = Path(shutil.copytree(RELEASE, tmp_path / "release"))
     for place, words in (
-        (rows, "out: it is the input file; name another."),
+        (rows, "out: it is the input file; name another file."),
         (folder / "answers.csv", "out: it is in the release's folder, which may hold only"),
         (tmp_path / "no" / "where.csv", "out: the file cannot be written; give another path."),
     ):
@@ -104,7 +104,7 @@ def test_rows_written_as_the_schema_says_are_read_as_it_says(run: Run, tmp_path:
         told.append(run("apply", out, tmp_path / "new.csv", "--what", "transform"))
         assert told[-1].code == 0
     assert told[0].out == told[1].out
-    assert ["as the release's schema says" in " ".join(one.err.split()) for one in told] == [
+    assert ["that the release's schema states" in " ".join(one.err.split()) for one in told] == [
         True,
         False,
     ]

@@ -164,7 +164,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "option of another model",
         good(*BUDGET, "--topics", "5"),
         "command line",
-        "model 'gmm' takes no option --topics; it takes --components",
+        "model 'gmm' takes no option --topics; use --components",
     ),
     (
         "model before its options",
@@ -201,7 +201,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ("clip", good(*BUDGET, "--clip", "1.5"), "clip", "1.5 is not a share between 0 and 1"),
     ("seed", good(*BUDGET, "--seed", "-1"), "seed", "-1 is below 0"),
     ("share", good(*BUDGET, "--test-fraction", "1"), "test_fraction", "not between 0 and 1"),
-    ("coins", good(*BUDGET, "--test-seed", "0"), "test_seed", "no share is held out"),
+    ("coins", good(*BUDGET, "--test-seed", "0"), "test_seed", "no rows are held out"),
     ("rows per person", good(*BUDGET, "--rows-per-person", "0"), "rows_per_person", "0 is below 1"),
     ("unknown column", good(*BUDGET, "--columns", "a,z"), "columns", "no column 'z'"),
     ("no columns", good(*BUDGET, "--columns", ","), "columns", "none was named"),
@@ -270,7 +270,12 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ("no file", lambda tmp: ["fit", "gmm"], "command line", "arguments are required: FILE"),
     ("no such command", lambda tmp: ["fit2"], "command", "'fit2' is not known"),
     ("half an option", good("--eps", "1"), "command line", "model 'gmm' takes no option --eps"),
-    ("unexpected argument", good(*BUDGET, "more"), "command line", "unexpected argument: 'more'"),
+    (
+        "unexpected argument",
+        good(*BUDGET, "more"),
+        "command line",
+        "argument 'more' is not expected",
+    ),
     ("sweep delta", lambda tmp: ["sweep", "gmm", "bundled:iris"], "delta", "none was given"),
     (
         "sweep metric",
@@ -321,7 +326,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "scale of a gaussian",
         lambda tmp: account("--scale", "1"),
         "scale",
-        "gaussian event has none",
+        "gaussian events have none",
     ),
     ("count", lambda tmp: account("--noise-multiplier", "1", "--count", "1.5"), "count", "whole"),
     (
@@ -349,7 +354,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "cap of another method",
         lambda tmp: account("--noise-multiplier", "1", "--method", "zcdp", "--max-lambda", "9"),
         "max_lambda",
-        "only method ma has such a cap",
+        "only method ma has a highest order",
     ),
     ("questions", lambda tmp: ["account", "--file", tmp / "q.json"], "file", "cannot be read"),
     (
@@ -368,7 +373,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "no question",
         lambda tmp: ["account", "--file", written(tmp, "q.json", "5", None)],
         "file",
-        "it has no question",
+        "it contains no question",
     ),
     (
         "one question without events",
@@ -393,7 +398,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "events that are none",
         lambda tmp: account("--events", written(tmp, "e.json", "{}", None)),
         "events",
-        "has no list of events",
+        "contains no list of events",
     ),
     (
         "events and an event",
@@ -423,7 +428,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "conversion of other methods",
         lambda tmp: account("--noise-multiplier", "1", "--method", "zcdp", "--conversion", "best"),
         "conversion",
-        "no method named has a choice",
+        "none of the methods named has a choice",
     ),
     (
         "conversion",
@@ -461,7 +466,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "a host that is another machine's",
         lambda tmp: ["serve", "--host", "192.0.2.1"],
         "host",
-        "cannot listen on 192.0.2.1 at port 8501",
+        "cannot listen on 192.0.2.1, port 8501",
     ),
     (
         "a base path that leaves",
@@ -485,7 +490,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "a file in the place of pages",
         lambda tmp: ["site", written(tmp, "t.csv", "mine")],
         "folder",
-        "a file of that name exists",
+        "a file with that name exists",
     ),
     ("algorithm", other("kmeans", "--algorithm", "lloyd"), "algorithm", "'lloyd' is not known"),
     (
@@ -536,9 +541,9 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "covariance of centres",
         other("kmeans", "--covariance", "diag"),
         "command line",
-        "model 'kmeans' takes no option --covariance; it takes --components",
+        "model 'kmeans' takes no option --covariance; use --components",
     ),
-    ("centres of factors", other("fa", "--components", "1"), "command line", "it takes --factors"),
+    ("centres of factors", other("fa", "--components", "1"), "command line", "use --factors"),
     ("factors of groups", good(*BUDGET, "--factors", "1"), "command line", "no option --factors"),
     ("more centres than rows", other("kmeans", "--components", "4"), "components", "than rows"),
     ("no centres", other("kmeans", "--components", "0"), "components", "0 is below 1"),
@@ -608,9 +613,9 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "budget of an exhibit",
         lambda tmp: ["audit", "centred-scatter", "--epsilon", "4"],
         "epsilon",
-        "it applies to attacks on mechanisms and models",
+        "it applies only to attacks on mechanisms and models",
     ),
-    ("runs of a list", lambda tmp: ["audit", "--runs", "30"], "runs", "it applies to attacks"),
+    ("runs of a list", lambda tmp: ["audit", "--runs", "30"], "runs", "it applies only to attacks"),
     ("runs of all exhibits", lambda tmp: ["audit", "exhibits", "--runs", "30"], "runs", "attacks"),
     (
         "one of all attacks",
@@ -725,7 +730,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "option, nearly",
         good("--epsilom", "1", "--delta", "1e-3"),
         "command line",
-        "takes no option --epsilom; did you mean --epsilon?",
+        "takes no option --epsilom; try --epsilon.",
     ),
     (
         "data of a figure",
@@ -790,4 +795,4 @@ def test_memory_that_does_not_suffice_is_told(run: Run, monkeypatch: pytest.Monk
     monkeypatch.setattr("dpcore.cli.account.run", ask_for_too_much)
     answer = run(*account())
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith("dpcore: memory: there is not enough of it; ")
+    assert answer.err.startswith("dpcore: memory: there is not enough; ")

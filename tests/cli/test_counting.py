@@ -60,7 +60,7 @@ UNANSWERABLE: list[tuple[Any, str]] = [
     ({"events": [{"mechanism": "cauchy"}], "delta": 1e-5}, "mechanism: 'cauchy'"),
     ({"events": [gaussian()], "delta": 1e-5}, "noise_multiplier: none was given"),
     ({"events": [gaussian("x")], "delta": 1e-5}, "noise_multiplier: 'x' is not a number"),
-    ({"events": [gaussian(1, scale=1)], "delta": 1e-5}, "scale: a gaussian event has none"),
+    ({"events": [gaussian(1, scale=1)], "delta": 1e-5}, "scale: gaussian events have none"),
     ({"events": [gaussian(1, sigma=2)], "delta": 1e-5}, "event: 'sigma' is not known"),
     ({"events": [gaussian(1, count=-1)], "delta": 1e-5}, "count: -1 is below 0"),
     ({"events": [gaussian(1, count=10**400)], "delta": 1e-5, "max_lambda": 3}, "max_lambda"),
@@ -85,7 +85,7 @@ UNANSWERABLE: list[tuple[Any, str]] = [
             "solve": "noise_multiplier",
             "epsilon": 1,
         },
-        "solve: a black box has no noise",
+        "solve: an epsilon_delta event has no noise",
     ),
     (
         {"events": [gaussian(1)], "delta": 1e-5, "method": "zcdp", "conversion": "best"},
@@ -250,7 +250,7 @@ def test_the_cap_on_orders_is_an_option_of_the_moments_accountant(run: Run, tmp_
     )
     assert default["epsilon"] == same["epsilon"] == pytest.approx(0.18314, rel=1e-4)
     assert higher["epsilon"] < default["epsilon"]
-    assert "no such cap" in other["error"]
+    assert "no highest order" in other["error"]
     assert "0.180" in unreachable["error"]  # ln(1/delta)/64: the smallest reachable epsilon
     found = run(
         *account("--noise-multiplier", 100, "--method", "ma", "--max-lambda", 255, "--json")
@@ -284,7 +284,7 @@ def test_the_conversion_is_a_choice_of_the_fixed_size_methods(run: Run, tmp_path
     assert plain["epsilon"] == best["epsilon"] == pytest.approx(1.904, rel=1e-3)
     assert classic["epsilon"] == pytest.approx(2.3826, rel=1e-4)  # VIPS, topic model: 2.38
     assert moments["epsilon"] > 0.0
-    assert "rdp has the best conversion only" in refused["error"]
+    assert "rdp has only the best conversion" in refused["error"]
     assert "'worst' is not known" in other["error"]
     words = ["--noise-multiplier", 1.24, "--count", 20, "--sampling", "without_replacement"]
     words += ["--sampling-rate", 0.05, "--method", "wbk9,wbk27,ma", "--conversion", "classic"]

@@ -90,7 +90,7 @@ def test_the_ledger_of_a_fit_is_a_question_that_gives_its_epsilon(
     path = written(tmp_path, "q.json", json.dumps([question, {**question, "adjacency": "label"}]))
     same, other = run("account", "--file", path, "--json").json
     assert same["epsilon"] == pytest.approx(found["guarantee"]["epsilon"], rel=1e-12)
-    assert "has another adjacency" in other["error"]
+    assert "is not that of the question" in other["error"]
 
 
 def test_a_seed_makes_a_rehearsal_that_can_be_repeated(run: Run, table: Path) -> None:
@@ -243,7 +243,9 @@ def test_a_ball_takes_the_place_of_the_bounds(run: Run, tmp_path: Path) -> None:
     words = ["fit", "gmm", path, "--privacy", "none", "--components", 1, "--json"]
     refused = run(*words, "--norm-bound", 20)
     assert refused.code == 2
-    assert refused.err == "dpcore: columns: some hold text; name those to fit with --columns.\n"
+    assert (
+        refused.err == "dpcore: columns: some hold text; name the columns to fit with --columns.\n"
+    )
     words += ["--columns", "a,b"]
     found = run(*words, "--norm-bound", 20, "--center", "-1,2.5").json["parameters"]
     assert found["columns"] == ["a", "b"]

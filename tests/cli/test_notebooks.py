@@ -40,7 +40,7 @@ def test_an_answer_in_one_of_them_is_kept(run: Run, tmp_path: Path) -> None:
     mine.write_text("my answers")
     answer = run("notebooks", tmp_path)
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith(f"dpcore: folder: {mine.name} is there already")
+    assert answer.err.startswith(f"dpcore: folder: {mine.name} already exists")
     assert answer.err.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == [mine.name]
     assert mine.read_text() == "my answers"

@@ -53,7 +53,7 @@ def test_a_file_in_the_folder_s_place_is_kept(run: Run, tmp_path: Path) -> None:
     taken.write_text("mine")
     answer = run("reference", taken)
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err == "dpcore: folder: a file of that name exists; name another folder.\n"
+    assert answer.err == "dpcore: folder: a file with that name exists; name another folder.\n"
     assert taken.read_text() == "mine"
 
 
@@ -63,7 +63,7 @@ def test_without_its_extra_it_says_how_to_install_it(
     monkeypatch.setattr(reference, "find_spec", lambda name: None)
     answer = run("reference", tmp_path / "made")
     assert answer.code == 2
-    assert answer.err.endswith("install with the extra: pip install '.[docs]'.\n")
+    assert answer.err.endswith("install its extra with pip install '.[docs]'.\n")
     assert not (tmp_path / "made").exists()
 
 

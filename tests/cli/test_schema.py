@@ -106,7 +106,7 @@ def test_what_is_known_beforehand_stands_in_the_schema(run: Run, tmp_path: Path)
         assert (answer.code, answer.out) == (2, "")
         assert answer.err.startswith(f"dpcore: {field}: ")
     pq.write_table(pa.table({"n": [1]}), tmp_path / "t.parquet")
-    assert "t.parquet is no text" in run("schema", tmp_path / "t.parquet", *words).err
+    assert "t.parquet is not a text file" in run("schema", tmp_path / "t.parquet", *words).err
 
 
 def test_numbers_written_otherwise_are_not_left_out_of_inferred_bounds(
@@ -195,7 +195,7 @@ def test_a_file_that_is_there_is_never_written_over(run: Run, tmp_path: Path) ->
     place.write_text(mine := place.read_text() + "# mine\n")
     again = run("schema", tmp_path / "people.csv", "--out", place)
     assert (again.code, place.read_text()) == (2, mine)
-    assert again.err == "dpcore: out: people.toml is there already; name another file.\n"
+    assert again.err == "dpcore: out: people.toml already exists; name another file.\n"
 
 
 @pytest.mark.parametrize(
