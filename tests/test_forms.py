@@ -168,7 +168,7 @@ def test_a_refusal_names_what_to_state_and_holds_no_cell(tmp_path: Path) -> None
         ('[file]\nmissing_marks = "-"', "file.missing_marks: it is not a list"),
         ('[file]\ndecimals = ","', "'decimals' is not known"),
         ('[columns.b]\nsymbols = ["5"]', "columns.b.symbols"),
-        ('[columns.b]\ntype = "text"\nsymbols = ["EUR"]', "a text column holds none"),
+        ('[columns.b]\ntype = "text"\nsymbols = ["EUR"]', "a text column has no symbols"),
         ('[columns.b]\ndate_format = "DD.MM.YYYY"', "has no dates"),
         ('[columns.b]\ntype = "date"\ndate_format = "DD.MM.YY"', "columns.b.date_format"),
         ('[columns.b]\ntype = "date"\nlower = 2020-01-01', "upper is missing"),

@@ -304,7 +304,7 @@ def test_frames_and_arrays_in_any_order() -> None:
         np.testing.assert_array_equal(release.score_samples(rows), expected)
     lists = plain[columns].astype(float).to_numpy().tolist()
     np.testing.assert_array_equal(release.score_samples(lists), expected)
-    with pytest.raises(InputError, match="rows: there are none; give one or more"):
+    with pytest.raises(InputError, match="rows: there are none; give at least one"):
         release.answers(NEW.head(0))
     twice = pd.concat([plain.drop(columns="region"), plain[["region=north"]]], axis=1)
     with pytest.raises(InputError, match=r"^region=north: the table has this column twice"):
@@ -322,7 +322,10 @@ ODD_TABLES: list[tuple[Callable[[], Any], str]] = [
     ),
     (lambda: NEW.assign(y=["0,5"] * len(NEW)), r"^y: .*write numbers with a point \(0\.5\)"),
     (lambda: pd.concat([NEW, NEW[["x"]]], axis=1), "^x: the table has this column twice; rename"),
-    (lambda: np.zeros((3, 2)), r"^rows: .*give 4 cells a row: x, y, region=north, region=south\."),
+    (
+        lambda: np.zeros((3, 2)),
+        r"^rows: .*give 4 cells per row: x, y, region=north, region=south\.",
+    ),
     (lambda: [1.0, 2.0, 3.0, 4.0], "^rows: they are not a table with the release's columns"),
     (lambda: [[1.0], [2.0, 3.0]], "^rows: they are not a table"),
     (lambda: None, "^rows: they are not a table"),
@@ -343,11 +346,15 @@ def test_a_score_needs_what_it_compares_with() -> None:
     release = opened("logistic")
     for rows, y, words in (
         (NEW.drop(columns="back"), None, "score: there is no column 'back' to compare with"),
-        (NEW.assign(back="perhaps"), None, "back: has cells that are none of its classes; write"),
+        (
+            NEW.assign(back="perhaps"),
+            None,
+            "back: some cells are none of the release's classes; use",
+        ),
     ):
         with pytest.raises(InputError, match=words):
             release.score(rows, y)
-    with pytest.raises(InputError, match="amount: has cells that are missing or infinite"):
+    with pytest.raises(InputError, match="amount: some cells are missing or infinite"):
         opened("missing-regression").score(NEW.assign(amount=None))
 
 

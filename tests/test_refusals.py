@@ -151,7 +151,7 @@ def test_an_event_at_the_ends_of_what_is_allowed_is_one() -> None:
 @every(
     "event, said",
     [
-        (Event(Gaussian(1.0), sampling="poisson", sampling_rate=0.1), "releases on samples"),
+        (Event(Gaussian(1.0), sampling="poisson", sampling_rate=0.1), "subsampled releases"),
         (Event(EpsilonDelta(1.0, 1e-6)), "its own delta"),
         (Event(Gaussian(0.0)), "add noise"),
         (Event(Gaussian(math.inf)), "add noise"),
@@ -183,7 +183,7 @@ def test_a_ledger_says_what_is_wrong_with_its_place_its_unit_and_its_lines(tmp_p
     with pytest.raises(InputError, match="it cannot be written"):
         BudgetLedger.create(tmp_path / "absent" / "b.sqlite", Amount(1.0, 1e-5))
     book = BudgetLedger.create(tmp_path / "b.sqlite", Amount(1.0, 1e-5))
-    with pytest.raises(InputError, match="7 is no release"):
+    with pytest.raises(InputError, match="7 is not the line of a release"):
         book.output(7)
 
 
@@ -204,7 +204,9 @@ def test_a_file_beside_a_dossier_that_cannot_be_read_is_named(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(dossier, "compare_rows", unreadable)
-    with pytest.raises(InputError, match=r"cannot be read \(Permission denied\); check its rights"):
+    with pytest.raises(
+        InputError, match=r"cannot be read \(Permission denied\); check permissions"
+    ):
         dossier._compared(tmp_path, {"format": dossier.FIRST}, whole=True)
 
 
@@ -320,7 +322,7 @@ def test_a_report_leaves_out_what_is_too_large_and_says_so() -> None:
     assert list(report._parameters(cube, model)) == []  # nobody knows what its places mean
     told = "".join(report._assumed(dossier))
     more = cells + 1 - cells // 3
-    assert f"So are those of {more:,} more columns" in told
+    assert f"dossier.json holds the limits of {more:,} more columns" in told
     assert told.count("<th>") == 3  # no column of fills without a schema
 
 
@@ -353,7 +355,7 @@ def test_a_report_leaves_out_what_is_too_large_and_says_so() -> None:
         (lambda place: dp.open_release(made("gmm").folder).sample("n"), "count: 'n' is not a num"),  # type: ignore[arg-type]
         (
             lambda place: Column("day", type="date", lower="2020-02-30", upper="2021-01-01"),  # type: ignore[arg-type]
-            "columns.day.lower: it is not a date; write one as 2026-12-31, without quotes",
+            "columns.day.lower: it is not a date; write it as 2026-12-31, without quotes",
         ),
     ],
 )
@@ -734,7 +736,7 @@ def _centres(**words: Any) -> Any:
             for seed in ("x", 1.5, -1, [1], True)
         ],
         (lambda: dp.Privacy(1.0, 1e-5, accountant=None), "^accountant: it is not a name"),  # type: ignore[arg-type]
-        (lambda: Schema("ab"), "^columns: they are not columns; give dp.Column"),  # type: ignore[arg-type]
+        (lambda: Schema("ab"), "^columns: some are not columns; give a dp.Column"),  # type: ignore[arg-type]
         (lambda: dp.replay(None, None), "^proof: there is none, or no ledger"),  # type: ignore[arg-type]
         (
             lambda: dp.replay(Ledger(()), None),  # type: ignore[arg-type]

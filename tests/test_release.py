@@ -437,7 +437,7 @@ def with_same_noise(
 def without_what_is_noisy(dossier: dict[str, Any], report: str) -> str:
     """A report without the cells of parameters, hashes and the time."""
     report = report.replace(dossier["created"], "")
-    before, left, after = re.split(r"<h2>What left</h2>|<h2>What it cost</h2>", report)
+    before, left, after = re.split(r"<h2>What was released</h2>|<h2>What it cost</h2>", report)
     cells = re.sub(r"<td>[-+0-9.,e]*</td>", "<td></td>", left)
     return re.sub(r"<code>[^<]*</code>", "", before + cells + after)
 
@@ -560,7 +560,7 @@ def test_the_report_of_one_list_names_its_columns(book: Path, tmp_path: Path) ->
         "mean", table(), privacy=asked(), ledger=book, out=tmp_path / "out", **RELEASED["mean"]
     )
     text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    left = text.split("What left")[1].split("What it cost")[0]
+    left = text.split("What was released")[1].split("What it cost")[0]
     names = [column.name for column in table().schema.numeric_columns()]  # type: ignore[union-attr]
     assert re.findall(r"<tr><td>([^<]*)</td>", left.split("<th>mean</th>")[1]) == names
 

@@ -23,7 +23,7 @@ GIVEN = ROOT / "notebooks" / "first_release"
 @every("model", CASES)
 def test_the_report_lists_all_that_left(model: str) -> None:
     page = (made(model).folder / "report.html").read_text(encoding="utf-8")
-    left = page.split("<h2>What left</h2>")[1].split("<h2>What it cost</h2>")[0]
+    left = page.split("<h2>What was released</h2>")[1].split("<h2>What it cost</h2>")[0]
     for name in made(model).dossier["parameters"]:
         row = re.search(rf"<tr><td>{name.replace('_', ' ')}</td><td>.+?</td><td>(.+?)</td>", left)
         assert row, name
@@ -87,7 +87,7 @@ def test_the_report_says_who_answers_what_for_and_what_was_left(tmp_path: Path) 
     assert "at most 1 in 333,333." in page
     cost = page.split("What it cost")[1].split("What was measured")[0]
     assert re.findall(r"<td>([\d.]+)</td><td>[\d·]*10⁻", cost)[0::2] == ["2.00", "0.500"]
-    assert 1.8 < float(re.findall(r"right after it</td><td>([\d.]+)</td>", cost)[0]) < 2.0
+    assert 1.8 < float(re.findall(r"release after it</td><td>([\d.]+)</td>", cost)[0]) < 2.0
     content = json.loads((tmp_path / "out/dossier.json").read_text("utf-8"))["content"]
     assert f"<code>{content}</code>" in page
     assert "dpcore verify FOLDER --ledger LEDGER" in page

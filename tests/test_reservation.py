@@ -101,7 +101,7 @@ def test_a_line_that_ends_what_nobody_reserved_is_found(book: BudgetLedger, numb
     book.spend(drawn(), STATED, PERSON, {})
     with book._writing() as database:
         ledger._append(database, book.state().lines, "end", {"line": number, "output": "0"})
-    with pytest.raises(TamperedError, match="line 4 ends a release that was not reserved"):
+    with pytest.raises(TamperedError, match="line 4 ends a release for which nothing was reserved"):
         book.state()
 
 
@@ -176,7 +176,9 @@ def test_a_ledger_that_gets_busy_once_noise_is_drawn_has_been_paid(
 
     monkeypatch.setattr(ledger, "PAID_PATIENCE", 0.05)
     monkeypatch.setattr(api, "_as_csv", held)
-    with pytest.raises(api.PaidError, match=r"Nothing left.* paid for as line 2.*using it"):
+    with pytest.raises(
+        api.PaidError, match=r"paid for as line 2, but nothing was released.*using it"
+    ):
         release(book, tmp_path / "out")
     others[0].close()
     assert book.demand_intact().open == (2,)
@@ -286,7 +288,7 @@ def test_a_process_that_dies_before_its_end_has_spent(book: BudgetLedger, tmp_pa
         release(book, tmp_path / "other")
     with pytest.raises(InputError, match=r"the release of line 2 is being written there, or its"):
         release(book, tmp_path / "out", 0.1)
-    with pytest.raises(InputError, match=r"2 has not finished; .*counts as spent"):
+    with pytest.raises(InputError, match=r"2 has not finished .*counts as spent"):
         api.rewrite(book.path, 2, tmp_path / "out")
     assert len(book.state().releases) == 1
 

@@ -221,7 +221,11 @@ def test_the_documented_format_is_read() -> None:
         ('[columns.a]\nrole = "ignore"', "columns", "no feature"),
         ("[columns.a]\n[ball]\ncenter = [0]\nradius = -1", "ball.radius", "above 0"),
         ("[columns.a]\n[ball]\ncenter = [0]\nradius = inf", "ball.radius", "finite"),
-        ("[columns.a]\n[ball]\ncenter = [0, 0]\nradius = 1", "ball.center", "coordinates"),
+        (
+            "[columns.a]\n[ball]\ncenter = [0, 0]\nradius = 1",
+            "ball.center",
+            "its length is 2 instead of 1",
+        ),
         ("[columns.a]\n[ball]\ncenter = 0\nradius = 1", "ball.center", "not a list"),
         ("[columns.a]\n[ball]\nradius = 1", "ball", "center is missing"),
         ("[columns.a]\n[ball]\ncenter = [0]\nradius = 1\nr = 2", "ball", "'r' is not known"),
@@ -229,7 +233,7 @@ def test_the_documented_format_is_read() -> None:
         ("[table]\nrows_per_person = 1.5", "table.rows_per_person", "whole"),
         ('[table]\nunit = " "', "table.unit", "not a word"),
         ("[table]\nunit = 3", "table.unit", "not a word"),
-        ('[table]\nrehearsal = "no"', "table.rehearsal", "true or false"),
+        ('[table]\nrehearsal = "no"', "table.rehearsal", "true nor false"),
         ("[columns.a\nlower = 0", "schema", "not valid TOML"),
         ("[columns.a]\n[columns.a]", "schema", "not valid TOML"),
         ("x = " + "[" * 5_000, "schema", "not valid TOML"),
@@ -462,7 +466,7 @@ def test_pooled_pictures_have_the_averaged_limits() -> None:
     ("schema", "factor", "found"),
     [
         (Schema.from_bounds({"x": (0, 1)}), 2, "not images"),
-        (pictures(), 3, "squares of 3 pixels do not divide 4 x 6 pixels"),
+        (pictures(), 3, "squares of 3 x 3 pixels do not fill 4 x 6 pixels"),
         (
             Schema(
                 tuple(Column(name) for name in Image(2, 2).names),

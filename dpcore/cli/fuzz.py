@@ -106,6 +106,7 @@ def _show(record: dict[str, Any]) -> None:
         f"{record['refused']:,} with both files refused, {record['refused_one']:,} with one "
         "refused because it had a word among its numbers. Worst ratio: the largest change of an "
         "exact sum, as a share of the sensitivity stated in its ledger entry: "
-        f"{record['worst_ratio']:.9f} (pair {record['worst_pair']}). Violations: {record['violations']:,}."
+        f"{record['worst_ratio']:.9f} (pair {record['worst_pair']}). Violations: "
+        f"{record['violations']:,}."
     )
     print_prose(f"Not covered: {'; '.join(record['not_covered'])}.")

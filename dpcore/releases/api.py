@@ -158,11 +158,14 @@ def rewrite(ledger: str | Path, number: int, out: str | Path) -> dict[str, Any]:
     if number in state.open:
         raise InputError(
             "line",
-            f"the release of {number} has not finished; if its process died, it counts as spent",
-            "there are no files",
+            f"the release of line {number} has not finished and has no files (if its process died, "
+            "it counts as spent)",
+            "wait until it has finished, or name another line",
         )
     if "dossier" not in output:
-        raise InputError("line", f"{number} paid for a release that failed", "there are no files")
+        raise InputError(
+            "line", f"{number} paid for a release that failed and has no files", "name another"
+        )
     with _claimed(out, _mark(state, number)) as folder:
         dossier, files = _files_of(output, state, number)
         _write(folder, {**files, DOSSIER: text_of(dossier)}, number)
@@ -190,15 +193,15 @@ def _demand_releasable(
     one_of("chosen_on", chosen_on, tuple(CHOSEN))
     for word in SETTLED:
         if word in options:
-            raise InputError(word, "a release sets it itself", "leave it out")
+            raise InputError(word, "a release sets this itself", "leave it out")
     demand_loaded(table)
     if table.schema is None:
-        raise InputError("schema", "no public bounds were given", "give a .toml with them")
+        raise InputError("schema", "no public bounds were given", "give a .toml file with them")
     if not isinstance(table, PrivateTable) and table.schema.rehearsal:
         raise InputError(
             "vocabulary",
             "the words were read from the documents",
-            "give a list of words that you could print before seeing them",
+            "give a list of words that you could print before seeing the documents",
         )
     if table.schema.rehearsal:
         raise InputError(
@@ -221,7 +224,7 @@ def _demand_releasable(
     ):
         raise InputError(
             "limits",
-            "their squares are out of range",
+            "their squares are too large or too small to compute with",
             "use a unit with values nearer to 1",
         )
     return table.schema
@@ -250,8 +253,8 @@ def demand_whole(model: str, privacy: Privacy, components: int, options: dict[st
     if drawn or any(event.sampling != "none" for event in events):
         raise InputError(
             "rate",
-            "each step draws a sample, but integer noise is accounted for only on all rows",
-            "use all rows in each step (--rate 1), and few steps (--iterations 10)",
+            "each step draws a sample, but integer noise is accounted for only without subsampling",
+            "use all rows in each step (--rate 1) and few steps (--iterations 10)",
         )
     if not all(isinstance(event.mechanism, Gaussian) for event in events):
         raise InputError("algorithm" if "algorithm" in options else "method", *OTHER_NOISE)
@@ -272,9 +275,9 @@ def _demand_small(delta: float, public: Schema | Vocabulary, rows: int) -> None:
             things, protected = "different ids", public.unit
         raise InputError(
             "delta",
-            f"it is above one over the number of {things}: it would allow one {protected} to be "
+            f"it is above one over the number of {things}, which would allow one {protected} to be "
             "published",
-            "give a smaller one, or accept it (--accept-delta)",
+            "give a smaller delta, or accept this one with --accept-delta",
         )
 
 
@@ -329,7 +332,7 @@ def _demand_free(folder: Path, mark: dict[str, Any] | None) -> bool:
         "out",
         f"it is not an empty folder: the release of line {claim['line']} is being written there, "
         "or its process died",
-        f"see dpcore ledger LEDGER, which writes its files with --write {claim['line']} --out "
+        f"see dpcore ledger LEDGER, write the files again with --write {claim['line']} --out "
         "FOLDER if they are on record, or name another folder",
     )
 
@@ -378,5 +381,6 @@ def _write(folder: Path, texts: dict[str, str], number: int) -> None:
     except OSError as problem:
         raise PaidError(
             f"The release is paid for as line {number}, but its files cannot be written "
-            f"({problem.strerror}): dpcore ledger LEDGER --write {number} --out FOLDER does that."
+            f"({problem.strerror}); write them with dpcore ledger LEDGER --write {number} --out "
+            "FOLDER."
         ) from problem

@@ -67,7 +67,7 @@ def compare(folder: Path, record: dict[str, Any], *, whole: bool, anew: bool) ->
     """
     listed = record.get("files")
     if not isinstance(listed, dict) or not {REPORT} <= listed.keys() <= {REPORT, ROWS}:
-        raise InputError("dossier", "it does not list its files", "ask for it again")
+        raise InputError("dossier", "it does not list its files", "ask for a new copy")
     if (ROWS in listed) != (record["synthetic"] is not None):
         raise ReplayError(
             "The dossier's list of files and its description of the synthetic rows do not agree."
@@ -128,7 +128,9 @@ def _demand_described(content: bytes, stated: Any) -> None:
     """Raise ReplayError for rows of other columns, or another number, than the dossier says."""
     text = content.decode()
     if described(text, len(_lines(text)) - 1) != stated:
-        raise ReplayError(f"{ROWS} has other columns or another length than the dossier states.")
+        raise ReplayError(
+            f"{ROWS} does not have the columns or the number of rows that the dossier states."
+        )
 
 
 def _lines(text: str) -> list[list[str]]:

@@ -49,23 +49,22 @@ CHOSEN = {
     "guarantee covers",
 }
 NOISE = (
-    "noise is a whole number drawn exactly from the discrete Gaussian law with the operating "
-    "system's entropy, and sums are put on a grid before it is added"
+    "noise is a whole number drawn exactly from the discrete Gaussian distribution with the "
+    "operating system's entropy, and sums are rounded to a grid before it is added"
 )
 ALIKE = (
-    "each row's numbers come out the same wherever in the table the row stands: they come from "
-    "blocks of one size that end with empty rows, where products treat all other rows alike"
+    "each row's numbers come out the same wherever in the table the row stands: they are computed "
+    "in blocks of one size that end with empty rows, and products treat all rows before these alike"
 )
 NO_TEXT = (
-    "number columns contain no text: a file in which a cell of one is neither a number nor a "
-    "Boolean nor a mark for a missing cell is refused"
+    "number columns contain no text: a file is refused if a cell of such a column is not a number, "
+    "a Boolean or a mark for a missing cell"
 )
 OF_TEXTS = (
-    "texts are counted in the public list of words, in lower case; whatever else they hold is left "
-    "out",
+    "only words of the public list are counted, in lower case; everything else in the texts is "
+    "left out",
     "each document's numbers come out the same whatever other documents there are: they are "
-    "added up within the document alone, in its own order, where products treat all other "
-    "documents alike",
+    "added up within the document alone, in its own order, and products treat all documents alike",
 )
 PROVED = ("epsilon", "delta", "adjacency", "proof", "rehearsal", "protects", "sentence")
 _FLOATING = "noise is drawn in floating point"
@@ -256,7 +255,7 @@ ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)  # o
 
 def odd() -> InputError:
     """What is said of a dossier whose parts do not fit together."""
-    return InputError("dossier", "a part of it is missing or malformed", "ask for it again")
+    return InputError("dossier", "a part of it is missing or malformed", "ask for a new copy")
 
 
 def _compared(folder: Path, record: dict[str, Any], *, whole: bool) -> dict[str, str]:
@@ -268,7 +267,7 @@ def _compared(folder: Path, record: dict[str, Any], *, whole: bool) -> dict[str,
         return compare(folder, record, whole=whole, anew=record["format"] == FORMAT)
     except OSError as problem:
         raise InputError(
-            "dossier", f"a file beside it cannot be read ({problem.strerror})", "check its rights"
+            "dossier", f"a file beside it cannot be read ({problem.strerror})", "check permissions"
         ) from None
     except InputError:
         raise

@@ -114,7 +114,7 @@ def _rho(event: Event) -> Fraction:
     if event.sampling != "none":
         raise InputError(
             "filter",
-            "zCDP defines no cost here for releases on samples",
+            "zCDP defines no cost here for subsampled releases",
             "use a ledger of sums for them",
         )
     match event.mechanism:
@@ -124,7 +124,11 @@ def _rho(event: Event) -> Fraction:
             return event.count / (2 * _exact(float(scale)) ** 2)
         case EpsilonDelta(epsilon=epsilon, delta=0.0):
             return event.count * _exact(float(epsilon)) ** 2 / 2
-    raise InputError("filter", "zCDP defines no cost for a release with its own delta", "keep sums")
+    raise InputError(
+        "filter",
+        "zCDP defines no cost here for a release with its own delta",
+        "use a ledger of sums for it",
+    )
 
 
 def _typed(number: float) -> Fraction:

@@ -54,7 +54,7 @@ class TamperedError(InputError):
     """The ledger's lines do not follow from one another: somebody or something changed the file."""
 
     def __init__(self, problem: str) -> None:
-        super().__init__("ledger", problem, "restore it from a copy that is intact")
+        super().__init__("ledger", problem, "restore it from an intact copy")
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,11 @@ class BudgetLedger:
         state = self.demand_intact()
         line = next((line for line in state.releases if line.number == number), None)
         if line is None:
-            raise InputError("line", f"{number} is no release", "see dpcore ledger FILE")
+            raise InputError(
+                "line",
+                f"{number} is not the line of a release",
+                "list the lines with dpcore ledger FILE",
+            )
         with closing(self._connect()) as database:
             rows = _read(
                 database, "SELECT content FROM outputs WHERE hash = ?", line.body["output"]
@@ -386,10 +390,10 @@ def _statements(script: str) -> Iterator[str]:
 def _unusable(problem: Exception) -> InputError:
     name = getattr(problem, "sqlite_errorname", "")
     if name.startswith(BUSY):
-        return InputError("ledger", "another program is using it", "try again when it is done")
+        return InputError("ledger", "another program is using it", "try again later")
     if name.startswith(UNWRITTEN):
         return InputError(
-            "ledger", f"it cannot be written ({problem})", "check permissions and disk"
+            "ledger", f"it cannot be written ({problem})", "check its permissions and the disk"
         )
     return TamperedError("the file is not a ledger, or is damaged")
 
@@ -433,7 +437,9 @@ def _demand_ends(lines: Sequence[Line]) -> None:
             waiting.add(line.number)
         elif line.kind == "end":
             if line.body["line"] not in waiting:
-                raise TamperedError(f"line {line.number} ends a release that was not reserved")
+                raise TamperedError(
+                    f"line {line.number} ends a release for which nothing was reserved"
+                )
             waiting.remove(line.body["line"])
 
 
@@ -488,7 +494,7 @@ def _demand_charged(line: Line, output: dict[str, Any], name: str) -> None:
 
 def _demand_covered(line: Line, ledger: Ledger, name: str) -> None:
     if len(ledger) and not _covers(line, ledger, name):
-        raise BudgetExceeded(f"budget: line {line.number} reserved less than was drawn.")
+        raise BudgetExceeded(f"budget: line {line.number} reserved less than the release costs.")
 
 
 def _covers(line: Line, ledger: Ledger, name: str) -> bool:
@@ -501,20 +507,20 @@ def _demand_terms(terms: Terms, who: Protected) -> None:
     if who.adjacency != terms.adjacency:
         raise InputError(
             "adjacency",
-            f"this ledger is about {protects(terms.adjacency, terms.unit)}",
+            f"this ledger's is {terms.adjacency} ({protects(terms.adjacency, terms.unit)})",
             f"choose {terms.adjacency}, or another ledger",
         )
     if who.unit != terms.unit:
         raise InputError(
             "unit",
-            f"this ledger protects one {terms.unit}, but the table's rows are about one {who.unit}",
+            f"this ledger protects one {terms.unit}, but each row is about one {who.unit}",
             "name the same unit in the schema, or use another ledger",
         )
     if who.rows < terms.who.rows:
         raise InputError(
             "rows_per_person",
-            f"this ledger protects one {terms.unit} with {terms.who.rows} rows",
-            "protect the same number in each release",
+            f"this ledger protects one {terms.unit} with up to {terms.who.rows} rows",
+            "protect at least as many in each release",
         )
 
 
@@ -522,7 +528,7 @@ def _demand_room(state: State, cost: tuple[int, ...]) -> None:
     if state.admits(cost):
         return
     left = state.left_amount
-    rest = ", and all of it is spent, so nothing more can be released"
+    rest = ": all of it is spent, and nothing more can be released"
     if left.epsilon > 0.0:
         epsilon, delta = show_most(left.epsilon), delta_text(left.delta, down=True)
         rest = f": at most epsilon = {epsilon} is left at delta = {delta}; "

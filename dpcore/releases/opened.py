@@ -67,7 +67,9 @@ def open_release(path: str | Path) -> OpenedRelease:
         schema = replace(stated, columns=read, file=None)
         if not model.estimator:
             raise InputError(
-                "dossier", f"releases of {model.name} are not supported", "ask for another"
+                "dossier",
+                f"releases of {model.name} are not supported",
+                "choose one of another model",
             )
         how: Reopened = model.load(model.estimator)
         fit = Fit(
@@ -304,7 +306,7 @@ class OpenedRelease:
         if not isinstance(rows, pd.DataFrame):
             rows = self._as_frame(rows)
         if not len(rows):
-            raise InputError("rows", "there are none", "give one or more")
+            raise InputError("rows", "there are none", "give at least one")
         rows = rows.rename(columns=str) if rows.columns.nlevels == 1 else rows
         absent = [name for name in self.schema.features if name not in rows.columns]
         try:
@@ -320,7 +322,7 @@ class OpenedRelease:
                 comma = self.schema.file is not None and self.schema.file.decimal == ","
                 mark = "comma (0,5)" if comma else "point (0.5)"
                 how = "dates as 2026-12-31" if dates else f"numbers with a {mark}"
-                remedy = f"write {how}, and correct or empty the other cells"
+                remedy = f"write {how}, and correct or clear all other cells"
                 if list(rows.columns).count(refusal.field) > 1:
                     remedy = refusal.remedy
             raise InputError(refusal.field, refusal.problem, remedy) from None
@@ -415,7 +417,7 @@ class OpenedRelease:
             raise InputError(
                 "rows",
                 "they are not a table with the release's columns",
-                f"give {len(names)} cells a row: {_few(names)}",
+                f"give {len(names)} cells per row: {_few(names)}",
             )
         return pd.DataFrame(cells, columns=list(names))
 
@@ -435,7 +437,7 @@ class OpenedRelease:
         if not self._has_classes:
             targets = self.schema.numbers(name, cells)
             if not np.all(np.isfinite(targets)):
-                raise InputError(name, "has cells that are missing or infinite", "leave them out")
+                raise InputError(name, "some cells are missing or infinite", "leave those rows out")
             return targets
         classes = self._estimator.classes_
         truth = {"true": "1", "false": "0"}
@@ -444,7 +446,7 @@ class OpenedRelease:
         labels = {truth.get(word, word): label for word, label in labels.items()}
         if not set(meant) <= labels.keys():
             raise InputError(
-                name, "has cells that are none of its classes", f"write {_few(sorted(labels))}"
+                name, "some cells are none of the release's classes", f"use {_few(sorted(labels))}"
             )
         return np.array([labels[word] for word in meant], dtype=classes.dtype)
 
@@ -534,13 +536,13 @@ class OpenedTexts(OpenedRelease):
             demand_column(rows, name)
             rows = rows[name]
         elif isinstance(rows, str):
-            raise InputError("rows", "they are one text", "give a list of texts")
+            raise InputError("rows", "they are a single text", "give a list of texts")
         texts = np.array(list(rows), dtype=object)
         if texts.ndim != 1 or not texts.size:
             raise InputError("rows", "they are not a list of texts", "give one or more texts")
         missing = pd.isna(texts)
         if not all(isinstance(text, str) for text in texts[~missing]):
-            raise InputError("rows", "one of them is not a text", "give texts")
+            raise InputError("rows", "one of them is not a text", "give only texts")
         return np.where(missing, "", texts)
 
     @property
@@ -551,7 +553,10 @@ class OpenedTexts(OpenedRelease):
         return rows
 
     def _property(self, name: str) -> dict[str, Any]:
-        return {"type": "string", "description": f"counted in {len(self.columns):,} public words"}
+        return {
+            "type": "string",
+            "description": f"a text, in which {len(self.columns):,} public words are counted",
+        }
 
 
 def is_numbers(value: Any) -> bool:

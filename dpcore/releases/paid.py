@@ -59,8 +59,8 @@ def paid_fit(
     if table.schema is None or table.schema.rehearsal:
         raise InputError(
             "schema",
-            "its public facts were read from the data: a rehearsal, which cannot be charged to a "
-            "ledger",
+            "its bounds or words were not stated beforehand: a rehearsal, which cannot be charged "
+            "to a ledger",
             "state what you could print before seeing the data, or leave the ledger out",
         )
     who = protected(privacy, table.schema)
@@ -74,7 +74,7 @@ def paid_fit(
             if state.terms.filter != "zcdp" or used > state.left_amount.epsilon:
                 raise
             raise BudgetExceeded(
-                "budget: the ledger counts in zCDP, where the noise that accountant "
+                "budget: the ledger composes in zCDP, in which the noise that accountant "
                 f"{privacy.accountant} plans for this epsilon costs more than is left; choose "
                 "accountant zcdp_tight. Nothing was spent or released."
             ) from refusal
@@ -117,8 +117,8 @@ def _planned(events: tuple[Event, ...], book: BudgetLedger, who: Protected) -> L
                 return Ledger()
             raise InputError(
                 "ledger",
-                "it uses zCDP, which defines no cost here for this fit's releases on samples",
-                "use a ledger of sums for it (dpcore ledger FILE --create --filter sums)",
+                "it uses zCDP, which defines no cost here for the subsampled releases of this fit",
+                "use a ledger of sums (dpcore ledger FILE --create --filter sums)",
             )
         scale = float(noise) * (1.0 - SPARED)
         entries.append(
@@ -143,8 +143,8 @@ def failed(book: BudgetLedger, number: int, problem: BaseException) -> PaidError
     with suppress(DPCoreError):  # that it is paid for is on record; why it failed is for readers
         book.complete(number, Ledger(), {"failed": kind})
     return PaidError(
-        f"The release failed after its noise was drawn ({kind}); nothing left, and it is paid for "
-        f"as line {number}."
+        f"The release failed after its noise was drawn ({kind}); nothing was released, but it is "
+        f"paid for as line {number}."
     )
 
 
@@ -159,8 +159,8 @@ def complete(book: BudgetLedger, number: int, drawn: Ledger, output: dict[str, A
         book.complete(number, drawn, output)
     except DPCoreError as refusal:
         raise PaidError(
-            f"Nothing left, although the release is paid for as line {number}: what was drawn "
-            f"cannot be written down ({refusal})"
+            f"The release is paid for as line {number}, but nothing was released: its output "
+            f"cannot be recorded ({refusal})"
         ) from refusal
 
 

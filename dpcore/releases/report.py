@@ -136,9 +136,10 @@ def promise(dossier: dict[str, Any]) -> Iterator[str]:
     yield (
         f'<div class="promise"><p><strong>epsilon = {show_bound(guarantee["epsilon"])}, delta = '
         f"{show_delta(guarantee['delta'])}</strong>, {escape(guarantee['protects'])}. Proved.</p>"
-        f"<p>Somebody who knows everybody else's rows and two candidates for one "
-        f"{escape(guarantee['unit'])}'s guesses right at most {_up(chance)} times in 100; a coin "
-        f"is right 50 times.</p><p>{_delta_in_words(guarantee['delta'])}</p></div>"
+        f"<p>Somebody who knows everybody else's {guarantee['thing']}s, and two candidates for "
+        f"those of one {escape(guarantee['unit'])}, picks the right one at most {_up(chance)} "
+        f"times in 100; a coin toss is right 50 times.</p>"
+        f"<p>{_delta_in_words(guarantee['delta'])}</p></div>"
     )
 
 
@@ -146,11 +147,14 @@ def _delta_in_words(delta: float) -> str:
     """A probability that people can picture, rounded up: a bound stays one.
 
     >>> _delta_in_words(3e-5)
-    'Delta is the probability with which the bound epsilon may fail: at most 1 in 33,333.'
+    'Loosely, delta is the probability with which the bound epsilon may fail: at most 1 in 33,333.'
     """
     many = 1.0 / delta * (1.0 + 1e-12) if delta > TINY else math.inf
     count = f"{math.floor(many):,}" if many < LEGIBLE else show_most(1.0 / max(delta, TINY))
-    return f"Delta is the probability with which the bound epsilon may fail: at most 1 in {count}."
+    return (
+        "Loosely, delta is the probability with which the bound epsilon may fail: at most 1 in "
+        f"{count}."
+    )
 
 
 def _event(entry: dict[str, Any]) -> Event:
@@ -161,8 +165,8 @@ def _event(entry: dict[str, Any]) -> Event:
 def _left(dossier: dict[str, Any]) -> Iterator[str]:
     """All of it: every released array by name and size, those that are not too large in full."""
     model = declaration(dossier["model"])
-    yield "<h2>What left</h2>"
-    yield f"<p>The parameters of {escape(model.noun)}, from noisy sums. All of it:</p>"
+    yield "<h2>What was released</h2>"
+    yield f"<p>The parameters of {escape(model.noun)}, computed from noisy sums. In full:</p>"
     shown = dict(_parameters(dossier, model))
     lines, thing = [], dossier["guarantee"]["thing"]
     for name, value in dossier["parameters"].items():
@@ -181,10 +185,10 @@ def _left(dossier: dict[str, Any]) -> Iterator[str]:
         yield f"<p>{escape(str(dossier['told_apart']))}</p>"
     drawn = ""
     if dossier["synthetic"] is not None:
-        drawn = f"The synthetic {thing}s are drawn from the parameters and are about nobody. "
+        drawn = f"The synthetic {thing}s are drawn from the parameters and describe nobody. "
     yield (
-        f"<p>{drawn}Whatever is computed from what left costs nothing more: "
-        f"<code>dpcore apply FOLDER NEW.csv</code> uses it as a model on other {thing}s.</p>"
+        f"<p>{drawn}Whatever is computed from the release costs nothing more: <code>dpcore apply "
+        f"FOLDER NEW.csv</code> applies it as a model to other {thing}s.</p>"
     )
 
 
@@ -229,7 +233,7 @@ def _odds(dossier: dict[str, Any]) -> str:
     if len(cells) * len(cells[0]) > MOST_CELLS:
         return ""
     heads = ("", "log odds", "95% from", "to") if intervals else ("", "log odds")
-    about = f"What one unit of each column adds to the log odds of {outcome or 'a yes'}; "
+    about = f"What one more unit of each column adds to the log odds of {outcome or 'a yes'}; "
     return (
         f"<p>{escape(about + parameters['intervals_include'])}.</p>"
         f'<div class="wide">{_lines(heads, titles, cells)}</div>'
@@ -354,10 +358,10 @@ def _table(
 def _budget(dossier: dict[str, Any]) -> Iterator[str]:
     ledger, line, stated = dossier["ledger"], dossier["line"], dossier["guarantee"]
     amounts = (
-        ("total budget, for all releases ever", ledger["limit"], show_bound),
-        ("what one more release could have had before this one", line["left_before"], show_most),
+        ("total budget for all releases together", ledger["limit"], show_bound),
+        ("available to one release before this one", line["left_before"], show_most),
         ("this release", stated, show_bound),
-        ("what one more release could have right after it", line["left_after"], show_most),
+        ("available to one release after it", line["left_after"], show_most),
     )
     lines = [
         f"<tr><td>{what}</td><td>{shown(amount['epsilon'])}</td>"
@@ -371,8 +375,8 @@ def _budget(dossier: dict[str, Any]) -> Iterator[str]:
     )
     if ledger["filter"] == "zcdp":
         yield (
-            '<p class="quiet">The ledger adds up costs by zCDP, by which several releases together '
-            "cost less than the sum of their epsilons.</p>"
+            '<p class="quiet">The ledger composes releases in zCDP, by which several together '
+            "usually cost less than the sum of their epsilons.</p>"
         )
 
 
@@ -397,7 +401,7 @@ def _checked(dossier: dict[str, Any]) -> Iterator[str]:
         public = "list of words was"
     whose = f"no {unit} has more than {_as_many(guarantee)}"
     if guarantee.get("limited", False):
-        whose = f"all rows of one {unit} have one id"
+        whose = f"all rows of one {unit} share one id"
     checks = [
         "Anybody who has this folder, without the data: <code>dpcore verify FOLDER</code> replays "
         "the proof from the noise on record, compares every file with its hash and makes this page "
@@ -405,7 +409,7 @@ def _checked(dossier: dict[str, Any]) -> Iterator[str]:
         f"Whoever keeps the ledger {escape(ledger['name'])}: <code>dpcore verify FOLDER --ledger "
         f"LEDGER</code> shows that line {line['number']} paid for this very dossier. The ledger's "
         f"fingerprint was then <code>{escape(line['fingerprint'])}</code>. A copy of a ledger is a "
-        "second budget: ask for the one that holds this line.",
+        "second budget: ask for the ledger that contains this line.",
         f"Only the controller can confirm that the {public} public before anybody saw the data, "
         f"and that {escape(whose)}.",
     ]
@@ -441,7 +445,7 @@ def _assumed(dossier: dict[str, Any]) -> Iterator[str]:
     yield "<h2>Public limits</h2>"
     yield _lines(heads, map(_title, columns), limits)
     if len(columns) < many:
-        yield f"<p>So are those of {many - len(columns):,} more columns in dossier.json.</p>"
+        yield f"<p>dossier.json holds the limits of {many - len(columns):,} more columns.</p>"
 
 
 def _up(chance: float) -> int:

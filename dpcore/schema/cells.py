@@ -40,8 +40,7 @@ def demand_column(frame: pd.DataFrame, name: str) -> None:
         raise InputError(
             name,
             "the table has no such column",
-            "use the name in the table's header; an array's columns are named x followed by "
-            "their number",
+            "use a name from the table's header (of an array, x followed by the column's number)",
         )
     if not frame.columns.is_unique and int((frame.columns == name).sum()) > 1:
         raise InputError(name, "the table has this column twice", "rename one of them")
@@ -127,8 +126,7 @@ def numbers_meant(
         raise InputError(
             name,
             "it is a number column, but some cells are not numbers",
-            'correct the cells, leave the column out (role = "ignore"), call it type = "category" '
-            "in "
+            'correct the cells, leave the column out (role = "ignore"), set type = "category" in '
             "a schema file, or state its notation there",
         )
     return numbers

@@ -78,7 +78,7 @@ class Column:
         object.__setattr__(self, "symbols", symbols(self._field("symbols"), self.symbols))
         if self.symbols and self.type != "number":
             raise InputError(
-                self._field("symbols"), f"a {self.type} column holds none", "remove them"
+                self._field("symbols"), f"a {self.type} column has no symbols", "remove them"
             )
         if self.type != "date":
             if self.date_format is not None:
@@ -101,7 +101,7 @@ class Column:
                 object.__setattr__(self, key, float(days_of(value)))
             elif isinstance(value, str | date) and value != MODEL_HANDLES_MISSING:
                 raise InputError(
-                    self._field(key), "it is not a date", "write one as 2026-12-31, without quotes"
+                    self._field(key), "it is not a date", "write it as 2026-12-31, without quotes"
                 )
 
     def _check_bounds(self) -> None:
@@ -122,7 +122,7 @@ class Column:
             )
         if not math.isfinite(self.upper - self.lower) or not math.isfinite(self.upper + self.lower):
             raise InputError(
-                self._field(), "the bounds are too large to compute with", "give nearer bounds"
+                self._field(), "the bounds are too large to compute with", "give smaller bounds"
             )
 
     def _limit(self, value: float) -> str:
@@ -139,7 +139,7 @@ class Column:
             )
         if self.type == "binary" and self.categories and len(self.categories) != 2:
             raise InputError(
-                self._field(), "a binary column needs two categories", "give exactly two"
+                self._field(), "a binary column has two categories or none", "give two, or none"
             )
         if self.type == "category" and not self.categories and self.role in ("feature", "label"):
             raise InputError(
@@ -155,7 +155,7 @@ class Column:
             raise InputError(
                 self._field("missing"),
                 f"a {self.type} column has no public fill",
-                "remove it: a cell outside the categories counts as none of them",
+                "remove missing (a cell outside the categories counts as none of them)",
             )
         fill = _finite_or_none(self._field("missing"), self.missing)
         object.__setattr__(self, "missing", fill)
@@ -201,7 +201,9 @@ class Ball:
 
     def __post_init__(self) -> None:
         if isinstance(self.center, str) or not isinstance(self.center, Iterable):
-            raise InputError("ball.center", "it is not a list of numbers", "give one per feature")
+            raise InputError(
+                "ball.center", "it is not a list of numbers", "give one number per feature"
+            )
         center = tuple(finite("ball.center", value) for value in self.center)
         object.__setattr__(self, "center", center)
         radius = finite("ball.radius", self.radius)
@@ -339,7 +341,7 @@ def _categories(field: str, values: Any) -> tuple[str, ...]:
         raise InputError(field, "categories is not a list", 'give a list such as ["a", "b"]')
     entries = tuple(values)
     if not all(isinstance(value, str) or _is_whole(value) for value in entries):
-        raise InputError(field, "a category is not text or a whole number", "quote it")
+        raise InputError(field, "a category is neither text nor a whole number", "quote it")
     names = tuple(str(value) for value in entries)
     if len({category_meant(name) for name in names}) < len(names):
         raise InputError(

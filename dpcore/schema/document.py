@@ -53,7 +53,7 @@ def parsed(text: str, name: str) -> dict[str, Any]:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         hint = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "too deep or large"
-        raise InputError(name, f"it is not valid TOML ({hint})", "mend that line") from None
+        raise InputError(name, f"it is not valid TOML ({hint})", "correct that line") from None
     return sections(document)
 
 

@@ -61,7 +61,9 @@ class FileFormat:
                 signs = ", ".join("tab" if symbol == "\t" else f'"{symbol}"' for symbol in allowed)
                 raise InputError(f"file.{key}", f"{sign!r} is not known", f"choose one of {signs}")
             if sign == self.decimal and key == "thousands":  # a cell with the separator is quoted
-                raise InputError(f"file.{key}", "it is also the decimal mark", "give two marks")
+                raise InputError(
+                    f"file.{key}", "it is also the decimal mark", "give two different marks"
+                )
         marks = tuple(plain(mark) for mark in texts("file.missing_marks", self.missing_marks))
         object.__setattr__(self, "missing_marks", marks)
 
@@ -195,7 +197,9 @@ def texts(field: str, values: Any) -> tuple[str, ...]:
         raise InputError(field, "it is not a list", 'give a list such as ["-", "n. a."]')
     items = tuple(values)
     if not all(isinstance(value, str) and value.strip() for value in items):
-        raise InputError(field, "an entry is not text", "quote each, and leave out empty ones")
+        raise InputError(
+            field, "an entry is empty or not text", "quote each entry, and leave out empty ones"
+        )
     return items
 
 
@@ -206,7 +210,7 @@ def symbols(field: str, values: Any) -> tuple[str, ...]:
         if re.search(r"[0-9+.,-]", value) or value in ("e", "E"):
             raise InputError(
                 field,
-                f"{value!r} may be part of a number",
+                f"{value!r} could be part of a number",
                 'give units or currencies such as ["EUR", "%"]',
             )
     return items

@@ -84,7 +84,7 @@ class Schema:
 
     def __post_init__(self) -> None:
         if not all(isinstance(column, Column) for column in self.columns):
-            raise InputError("columns", "they are not columns", "give dp.Column for each of them")
+            raise InputError("columns", "some are not columns", "give a dp.Column for each")
         object.__setattr__(self, "columns", tuple(self.columns))
         field = "table.rows_per_person"
         rows = rows_of_one(finite(field, self.rows_per_person), field)
@@ -102,7 +102,9 @@ class Schema:
         text_or_none("table.title", self.title)
         text_or_none("table.id", self.id)
         if not isinstance(self.rehearsal, bool):
-            raise InputError("table.rehearsal", "it is not true or false", "give one of the two")
+            raise InputError(
+                "table.rehearsal", "it is neither true nor false", "give true or false"
+            )
 
     def _check_columns(self) -> None:
         for name, times in Counter(column.name for column in self.columns).items():
@@ -110,10 +112,10 @@ class Schema:
                 raise InputError("columns", f"{name!r} is named twice", "name each column once")
         for role in ("label", "target"):
             if sum(column.role == role for column in self.columns) > 1:
-                raise InputError("columns", f"two columns have the role {role}", "keep one")
+                raise InputError("columns", f"two columns have the role {role}", "keep one of them")
         if not self._features:
             raise InputError(
-                "columns", "the schema names no feature", 'give one column role = "feature"'
+                "columns", "the schema names no feature", 'give a column role = "feature"'
             )
         if self.ball is None:
             for column in self._features:
@@ -125,8 +127,8 @@ class Schema:
         if len(self.ball.center) != self._width:
             raise InputError(
                 "ball.center",
-                f"it has {len(self.ball.center)} coordinates; the features have {self._width}",
-                "give one coordinate per feature, in the order of the columns",
+                f"its length is {len(self.ball.center)} instead of {self._width}",
+                "give one coordinate per feature or category, in the order of the columns",
             )
 
     def _check_image(self) -> None:
@@ -175,7 +177,7 @@ class Schema:
             raise InputError(
                 "columns",
                 "two columns have the role id",
-                "keep the one that identifies the person of each row; give the other role = "
+                "keep the one that identifies the person of each row, and give the other role = "
                 '"ignore"',
             )
         return named[0] if named else None
@@ -265,14 +267,16 @@ class Schema:
         if image.height % factor or image.width % factor:
             raise InputError(
                 "pool",
-                f"squares of {factor} pixels do not divide {image.height} x {image.width} pixels "
-                "evenly",
-                "give a number that divides both",
+                f"squares of {factor} x {factor} pixels do not fill {image.height} x {image.width} "
+                "pixels evenly",
+                "give a number that divides height and width",
             )
         if self.ball is not None or any(
             pixel.type != "number" or not pixel.bounded for pixel in self._features
         ):
-            raise InputError("pool", "a pixel has no bounds of its own", "give each its own")
+            raise InputError(
+                "pool", "a pixel has no bounds of its own", "give every pixel lower and upper"
+            )
         import numpy as np
 
         small = Image(image.height // factor, image.width // factor)
@@ -353,7 +357,7 @@ class Schema:
             raise InputError(
                 "table.id",
                 f"{schema.id!r} names {named}",
-                f'give [columns.{document.toml_key(schema.id)}] role = "id", or remove the line',
+                f'write role = "id" in [columns.{document.toml_key(schema.id)}], or remove the id',
             )
         return schema
 

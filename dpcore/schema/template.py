@@ -10,22 +10,22 @@ from dpcore.schema.document import toml_key, toml_value
 from dpcore.schema.proposals import ColumnProposal, Proposal
 
 PROPOSED = "proposed from private rows: remove the # to confirm"
-_FROM = "# The schema of {file}, to be filled in. Read for it: the header{rows}."
+_FROM = "# The schema of {file}, to be filled in. It was made from the header{rows}."
 _TEXT = (
     '# not numbers, judging by the private rows: type = "category" with its categories, or role = '
     '"ignore"'
 )
 _EMPTY = '# every cell is missing, judging by the private rows: role = "ignore"'
 _ROWS = (
-    "\n# Lines that mention private rows were read from them. Confirm what a codebook or the form\n"
-    "# says as well; whatever stands in this file is public."
+    "\n# Lines that mention private rows were read from them. Confirm only what a codebook or the\n"
+    "# form says as well; everything in this file is public."
 )
-_HEAD = """# What every key means: “The schema file” in the documentation. Lines that begin with #
+_HEAD = """# “The schema file” in the documentation explains every key. Lines that begin with #
 # are comments. Limits and categories come from outside the data: a form, a law, common sense.
 
 [table]
 unit = "person"           # whom one row is about
-rows_per_person = 1       # the most rows one of them can have
+rows_per_person = 1       # the most rows that one person can have
 # id = "..."              # the column that identifies the person of each row
 """
 
@@ -44,7 +44,7 @@ def template(
     private rows look like, for lines that do not count until they are confirmed. stated: keys of
     ``[file]`` that were said beforehand, which count.
     """
-    read = " and all rows" if proposal else f" {'line' if separator else 'alone'}; no row"
+    read = " and all rows" if proposal else f"{' line' if separator else ''} alone"
     lines = [_FROM.format(file=file, rows=read) + (_ROWS if proposal else ""), _HEAD]
     if separator is not None:
         lines.append(_file(separator, proposal, stated or {}))
@@ -61,9 +61,9 @@ def _file(separator: str, proposal: Proposal | None, stated: Mapping[str, Any]) 
     lines += [_line(key, value, "") for key, value in others.items()]
     if proposal is None:
         proposals: list[tuple[str, Any, str]] = [
-            ("decimal", ",", "of numbers such as 0,5"),
-            ("thousands", ".", "of numbers such as 1.234"),
-            ("missing_marks", ("-", "n. a."), "of missing cells"),
+            ("decimal", ",", "for numbers such as 0,5"),
+            ("thousands", ".", "for numbers such as 1.234"),
+            ("missing_marks", ("-", "n. a."), "for missing cells"),
         ]
     else:
         proposed = vars(proposal.file)
@@ -96,8 +96,13 @@ def _column(name: str, kind: str, proposal: ColumnProposal | None, *, explained:
     if explained:
         lines += [
             _line("unit", "years", "for people", counts=False),
-            _line("categories", ("...",), "of a category: every public name", counts=False),
-            _line("missing", 0, "what a missing cell counts as [the middle]", counts=False),
+            _line("categories", ("...",), "for a category column: every public name", counts=False),
+            _line(
+                "missing",
+                0,
+                "what a missing cell counts as [the middle of the limits]",
+                counts=False,
+            ),
         ]
     return "\n".join(lines) + "\n"
 
@@ -113,7 +118,7 @@ def _proposed(proposal: ColumnProposal, kind: str) -> list[str]:
         del entries["type"]
     lines = [_line(key, value, PROPOSED, counts=False) for key, value in entries.items()]
     if proposal.other is not None:
-        lines.append(f'# "{proposal.other}" fits as well, by the private rows')
+        lines.append(f'# "{proposal.other}" fits as well, judging by the private rows')
     return lines
 
 

@@ -177,7 +177,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "centre's length",
         good(*BUDGET, "--norm-bound", "3", "--center", "-1"),
         "ball.center",
-        "it has 1 coordinates; the features have 2",
+        "its length is 1 instead of 2",
     ),
     (
         "centre's words",
@@ -563,7 +563,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "squares that do not fill",
         lambda tmp: ["fit", "fa", "bundled:digits", *BUDGET, "--pool", "3"],
         "pool",
-        "squares of 3 pixels do not divide 8 x 8 pixels evenly",
+        "squares of 3 x 3 pixels do not fill 8 x 8 pixels evenly",
     ),
     (
         "pixels in a ball",

@@ -167,7 +167,7 @@ def test_days_of_eight_digits_and_empty_columns_are_proposed(run: Run, tmp_path:
     path.write_text("day,note,n\n20260131,,1\n20251230,NA,2\n,-,3\n")
     text = run("schema", path, "--propose").out
     assert '# date_format = "YYYYMMDD"' in text
-    assert '# "number" fits as well, by the private rows' in text
+    assert '# "number" fits as well, judging by the private rows' in text
     assert '# every cell is missing, judging by the private rows: role = "ignore"' in text
     assert "# not numbers" not in text
     pq.write_table(
