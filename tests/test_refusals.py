@@ -205,7 +205,7 @@ def test_a_file_beside_a_dossier_that_cannot_be_read_is_named(
 
     monkeypatch.setattr(dossier, "compare_rows", unreadable)
     with pytest.raises(
-        InputError, match=r"cannot be read \(Permission denied\); check permissions"
+        InputError, match=r"cannot be read \(Permission denied\); check its permissions"
     ):
         dossier._compared(tmp_path, {"format": dossier.FIRST}, whole=True)
 

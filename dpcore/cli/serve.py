@@ -80,7 +80,7 @@ def _path(text: str) -> str:
     """A base path without the strokes at its ends."""
     base = text.strip("/")
     if not re.fullmatch(r"[\w./-]*", base) or ".." in base or "//" in base:
-        raise InputError("base_path", "it is not the path of an address", "give one like /dp")
+        raise InputError("base_path", "it is not a URL path", "give one like /dp")
     return base
 
 

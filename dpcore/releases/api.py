@@ -164,7 +164,7 @@ def rewrite(ledger: str | Path, number: int, out: str | Path) -> dict[str, Any]:
         )
     if "dossier" not in output:
         raise InputError(
-            "line", f"{number} paid for a release that failed and has no files", "name another"
+            "line", f"{number} paid for a release that failed and has no files", "name another line"
         )
     with _claimed(out, _mark(state, number)) as folder:
         dossier, files = _files_of(output, state, number)

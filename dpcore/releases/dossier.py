@@ -267,7 +267,9 @@ def _compared(folder: Path, record: dict[str, Any], *, whole: bool) -> dict[str,
         return compare(folder, record, whole=whole, anew=record["format"] == FORMAT)
     except OSError as problem:
         raise InputError(
-            "dossier", f"a file beside it cannot be read ({problem.strerror})", "check permissions"
+            "dossier",
+            f"a file beside it cannot be read ({problem.strerror})",
+            "check its permissions",
         ) from None
     except InputError:
         raise

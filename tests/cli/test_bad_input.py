@@ -422,7 +422,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "a budget that is a black box",
         lambda tmp: account("--mechanism", "epsilon_delta", "--solve", "count", "--epsilon", "1"),
         "solve",
-        "--epsilon is the budget",
+        "--epsilon is then the budget",
     ),
     (
         "conversion of other methods",
@@ -472,7 +472,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "a base path that leaves",
         lambda tmp: ["serve", "--base-path", "/a/../b"],
         "base_path",
-        "it is not the path of an address",
+        "it is not a URL path",
     ),
     (
         "a page that there is not",
