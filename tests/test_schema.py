@@ -233,7 +233,7 @@ def test_the_documented_format_is_read() -> None:
         ("[table]\nrows_per_person = 1.5", "table.rows_per_person", "whole"),
         ('[table]\nunit = " "', "table.unit", "not a word"),
         ("[table]\nunit = 3", "table.unit", "not a word"),
-        ('[table]\nrehearsal = "no"', "table.rehearsal", "true nor false"),
+        ('[table]\nrehearsal = "no"', "table.rehearsal", "true or false"),
         ("[columns.a\nlower = 0", "schema", "not valid TOML"),
         ("[columns.a]\n[columns.a]", "schema", "not valid TOML"),
         ("x = " + "[" * 5_000, "schema", "not valid TOML"),

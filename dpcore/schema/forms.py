@@ -61,9 +61,7 @@ class FileFormat:
                 signs = ", ".join("tab" if symbol == "\t" else f'"{symbol}"' for symbol in allowed)
                 raise InputError(f"file.{key}", f"{sign!r} is not known", f"choose one of {signs}")
             if sign == self.decimal and key == "thousands":  # a cell with the separator is quoted
-                raise InputError(
-                    f"file.{key}", "it is also the decimal mark", "give two different marks"
-                )
+                raise InputError(f"file.{key}", "it is also the decimal mark", "give another")
         marks = tuple(plain(mark) for mark in texts("file.missing_marks", self.missing_marks))
         object.__setattr__(self, "missing_marks", marks)
 
@@ -197,9 +195,7 @@ def texts(field: str, values: Any) -> tuple[str, ...]:
         raise InputError(field, "it is not a list", 'give a list such as ["-", "n. a."]')
     items = tuple(values)
     if not all(isinstance(value, str) and value.strip() for value in items):
-        raise InputError(
-            field, "an entry is empty or not text", "quote each entry, and leave out empty ones"
-        )
+        raise InputError(field, "an entry is empty or not text", "give only texts in quotes")
     return items
 
 

@@ -102,9 +102,7 @@ class Schema:
         text_or_none("table.title", self.title)
         text_or_none("table.id", self.id)
         if not isinstance(self.rehearsal, bool):
-            raise InputError(
-                "table.rehearsal", "it is neither true nor false", "give true or false"
-            )
+            raise InputError("table.rehearsal", "it is not true or false", "give true or false")
 
     def _check_columns(self) -> None:
         for name, times in Counter(column.name for column in self.columns).items():
@@ -274,9 +272,7 @@ class Schema:
         if self.ball is not None or any(
             pixel.type != "number" or not pixel.bounded for pixel in self._features
         ):
-            raise InputError(
-                "pool", "a pixel has no bounds of its own", "give every pixel lower and upper"
-            )
+            raise InputError("pool", "a pixel has no bounds of its own", "give every pixel bounds")
         import numpy as np
 
         small = Image(image.height // factor, image.width // factor)
