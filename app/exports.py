@@ -155,14 +155,14 @@ def _cells(scenario: Scenario) -> list[str]:
         source += f"\ntable = table.pooled({scenario.pool})  # a public step"
     if _holds_out(scenario):
         source += (
-            "\n# a public coin for each row's number: on a fifth of the rows fits are judged"
+            "\n# a public coin for each row number holds out a fifth of the rows, to judge fits"
             f'\ntable, held_out = table.split({HELD_OUT}, {COIN}, "add_remove")'
         )
     source += _fewer_rows(scenario)
     if scenario.without:
         imports += "\nfrom dpcore.evaluation.metrics import loneliest_row"
         source += (
-            "\n# the person farthest from all others is taken out, or changed"
+            "\n# the person farthest from all others is removed or replaced"
             f"\ntable = table.neighbour(loneliest_row(table), {scenario.adjacency!r})"
         )
     options = scenario.setting().options()

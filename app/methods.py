@@ -106,7 +106,7 @@ def _advanced(events: Events, bound: Bound) -> str:
 def _kov(events: Events, bound: Bound) -> str:
     composed = pairs(events, bound.delta)
     return (
-        "least ε with δ = 1 − Π(1 − δᵢ) · (1 − δ₀(ε)), δ₀ of randomised response: "
+        "least ε with δ = 1 − Π(1 − δᵢ) · (1 − δ₀(ε)), δ₀ that of randomised response: "
         f"Π(1 − δᵢ) ≈ 1 − {show(float(composed.spent))}; ε"
     )
 
@@ -121,13 +121,13 @@ def _zcdp(events: Events, bound: Bound) -> str:
 
 def _zcdp_tight(events: Events, bound: Bound) -> str:
     return (
-        f"ρ = {show(float(total_rho(events)))}; least ε with, for some α > 1, "
+        f"ρ = {show(float(total_rho(events)))}; least ε such that, for some α > 1, "
         "δ ≥ e^((α−1)(αρ−ε)) (1−1/α)^α / (α−1): ε"
     )
 
 
 def _ma(events: Events, bound: Bound) -> str:
-    return f"least over whole λ of (α(λ) + ln(1/δ))/λ, ln(1/δ) = {_log(bound)}: ε"
+    return f"least over integers λ of (α(λ) + ln(1/δ))/λ, ln(1/δ) = {_log(bound)}: ε"
 
 
 def _rdp(events: Events, bound: Bound) -> str:
@@ -140,8 +140,8 @@ def _rdp(events: Events, bound: Bound) -> str:
 def _wbk(events: Events, bound: Bound) -> str:
     releases = sum(event.count for event in events)
     return (
-        f"as Rényi, with {releases:,} × τ(α) of a sampled release, "
-        "bounded by powers of the sampled share: ε"
+        f"as for Rényi, with {releases:,} × τ(α) of one sampled release, "
+        "bounded by powers of the sampling rate: ε"
     )
 
 

@@ -77,7 +77,7 @@ def test_a_part_below_zero_is_told_with_its_sign_and_has_no_bar(found: compute.S
     texts = lost(with_utilities(found, -3.0, **known(-2.0, -1.5, -1.5, -12.0)))
     assert {*texts["lost steps"]} == {"−0.50"}
     assert numbers(texts, "wide") == [0.0, 0.0, 15.0]
-    assert texts["lost note"][0].endswith("; below zero: no loss there")
+    assert texts["lost note"][0].endswith("; a loss below zero is a gain")
     texts = lost(with_utilities(found, -3.0, **known(-2.0, -1.999, -2.0, -12.0)))
     assert {*texts["lost steps"]} == {"0.00"}
     assert "below zero" not in texts["lost note"][0]

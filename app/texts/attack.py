@@ -10,10 +10,11 @@ TITLE = "Try to break the guarantee."
 
 def lead(unit: str, model: str, data: str, *, made_up: bool) -> str:
     """What the attacker knows and asks. made_up: the hardest case stands in for the table."""
-    built = " Its rows are replaced by two small tables built to be easy to tell apart."
+    built = " Two small tables, built to be easy to tell apart, stand in for this data."
     return (
-        f"You know every row but one and see every release: was that {unit} in it? {model} on "
-        f"{data}, released many times with and without.{built if made_up else ''}"
+        f"You know every row but one and see every release. Was that {unit} in the table? "
+        f"{model} on {data}, released many times from each of two neighbouring tables."
+        f"{built if made_up else ''}"
     )
 
 
@@ -22,7 +23,7 @@ WHOSE = {
     "worst": "made up: the hardest case to hide",
     "farthest": "the person farthest from all others",
     "row": "the one in row…",
-    "typed": "a new person, whom you type in…",
+    "typed": "a new person, whose row you type in…",
 }
 NO_WHOLE_ROW = (
     "a new person adds a whole row, but only parts of rows are protected here",
@@ -32,7 +33,7 @@ NO_WHOLE_ROW = (
 
 def takes_long(model: str) -> tuple[str, str]:
     """Problem and remedy of a model whose fits take too long to wait for."""
-    return "an attack needs hundreds of its fits, which take minutes", f"run: dpcore audit {model}"
+    return "hundreds of its fits would take minutes here", f"run: dpcore audit {model}"
 
 
 # The budget.
@@ -48,7 +49,7 @@ NOTHING_PROVED = "nothing is proved"
 def bound(best: int, epsilon: float, allowed: int) -> str:
     """How often any attacker is right, in 100: with this noise, and by epsilon alone."""
     alone = f"; ε = {show_bound(epsilon)} alone would allow {allowed}" if allowed > best else ""
-    return f"proved: with this noise no attacker is right more than {best} times{alone}"
+    return f"proved: with this noise no attacker is right more than {best} times on average{alone}"
 
 
 def terms(epsilon: float, delta: float | None, who: str) -> str:
@@ -67,12 +68,12 @@ def running(releases: int, who: str, other: str, done: int, budgets: int) -> str
 
 def pending(terms: str, proved: str, running: str) -> str:
     """Of a budget that is still to be attacked."""
-    return f"{terms}, a coin is right 50 times in 100 ({proved}). {running}"
+    return f"{terms}, a coin toss is right 50 times in 100 ({proved}). {running}"
 
 
 def result(terms: str, rate: float, proved: str) -> str:
     """Of a budget that was attacked. rate: how often the attacker was right."""
-    return f"{terms}, you are right **{100 * rate:.0f} times in 100** (a coin: 50; {proved})."
+    return f"{terms}, you are right **{100 * rate:.0f} times in 100** (a coin toss: 50; {proved})."
 
 
 def one_row(unit: str) -> str:
@@ -81,7 +82,7 @@ def one_row(unit: str) -> str:
 
 
 # Counterexamples.
-EXHIBITS = "Printed bounds that do not cover a case"
+EXHIBITS = "Printed bounds that do not cover every case"
 
 
 def choose(exhibits: int) -> str:

@@ -7,7 +7,7 @@ from dpcore.privacy.guarantee import show, show_bound, show_delta
 HEADING = "See how privacy costs add up."
 LEAD = (
     "Composition: what all releases about the same people cost together. Drag k: "
-    "every method proves an upper bound on their ε."
+    "every method proves an upper bound on their total ε."
 )
 
 # ---------------------------------------------------------------- the choices
@@ -89,7 +89,7 @@ def loss_moves(run: str, mu_squared: float) -> str:
     )
 
 
-NOT_SAMPLED = "The fit did not sample: this ε is not the fit's."
+NOT_SAMPLED = "The fit used no subsampling, so this ε does not hold for it."
 
 
 def no_picture(k: int) -> str:
@@ -106,15 +106,15 @@ def no_picture(k: int) -> str:
 def impossible_as_printed(k: int, count: int, delta_each: float, spent: float, delta: float) -> str:
     """That the deltas of single releases use up the total."""
     return (
-        f"As printed, advanced composition is impossible here: {k} × {count} releases "
-        f"× δᵢ = {show_delta(delta_each)} add up to {show_delta(spent)}, more "
+        f"As printed, advanced composition does not apply here: the deltas of {k} × {count} "
+        f"releases, δᵢ = {show_delta(delta_each)} each, add up to {show_delta(spent)}, more "
         f"than δ = {show_delta(delta)}."
     )
 
 
 def printed_epsilon(printed: float, k: int, ours: float) -> str:
     """The paper's number beside ours."""
-    return f"The source prints ε = {printed:g} at k = {k:,}; by its own method: {ours:.4g}."
+    return f"The source prints ε = {printed:g} at k = {k:,}; its own method gives {ours:.4g}."
 
 
 def smallest_epsilon(k: int, low: float | None, value: float) -> str:
@@ -155,15 +155,15 @@ def noise_for(epsilon: float, noise: float, terms: str, basis: str, *, relative:
 
 # ---------------------------------------------------------------- what is released
 
-EDITOR_LEAD = "**One run of the list.** Noise is relative to what one person can change."
-DELTA_HELP = "The probability with which the bound ε may fail, over all releases."
+EDITOR_LEAD = "**One run of the list.** Noise is stated as a multiple of the sensitivity."
+DELTA_HELP = "Loosely, the probability with which the bound ε may fail, over all releases."
 NEIGHBOURS_HELP = (
-    "Which two tables are neighbours; the sensitivity, and so the noise, is for this change."
+    "How two neighbouring tables differ; the sensitivity, and so the noise, is for this change."
 )
 USE_FIT = "Use the current fit's ledger"
 USE_FIT_HELP = "Every release made by the private fit on Explore, with its noise."
 NO_FIT = "Explore shows no fit yet; load a table there first."
-OTHER_NOISE = ("it holds another kind of release", "choose another fit")
+OTHER_NOISE = ("it has noise other than Gaussian and Laplace", "choose another fit on Explore")
 EMPTY_LIST = "The list is empty; keep at least one release."
 
 
@@ -191,7 +191,7 @@ def pin_help(most: int) -> str:
     """What pinning does."""
     return (
         "Keep the cost of these releases as marks on the bars' axis and as a table column "
-        f"while you try others (up to {most})."
+        f"while you try other lists. Up to {most} can be pinned."
     )
 
 

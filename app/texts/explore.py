@@ -45,28 +45,28 @@ HELP = {
     "metric": "What the curve measures, on the same fits. The first metric is the one that the "
     "method's paper prints.",
     "data": "Bundled and published tables may be shown to anybody. Your own file stays on this "
-    "machine. `dpcore data` lists the papers' sets and how to add them.",
+    "machine. `dpcore data` lists the papers' data sets and how to add them.",
     "model": "Gaussian mixture: groups, each a bell-shaped cloud. k-means: cluster centres only. "
     "Factor analysis: a few hidden causes that move many columns together. Symmetric mixture: two "
     "mirrored clouds. Mixture of regressions: two opposite lines. Labelled mixture: one Gaussian "
     "for each class of a labelled table. Logistic regression: which columns make a yes more "
     "likely. Latent Dirichlet allocation: topics, the lists of words that documents mix. Sigmoid "
     "belief network: hidden switches that turn pixels on.",
-    "method": "Proved: uses only steps whose privacy follows from what is released; epsilon is an "
-    "upper bound that you can recompute. As published: the paper's equations, with the epsilon "
-    "that it states, whether or not it holds.",
+    "method": "Proved: every release has a privacy proof; epsilon is an upper bound that you can "
+    "recompute. As published: the paper's equations, with the epsilon that the paper states, "
+    "whether or not it holds.",
     "count_by": "The fit reads the data in several steps. A composition method adds up their "
-    "privacy cost; a tighter one needs less noise for the same epsilon. ✗ marks those that do not "
-    "cover this fit: pick one to read why.",
+    "privacy cost; a tighter one needs less noise for the same epsilon. ✗ marks methods that do "
+    "not cover this fit; choose one to read why.",
     "epsilon": "A smaller ε hides each person better; a larger one follows the data more closely, "
     "with weaker privacy.",
-    "delta": "The probability with which the bound ε may fail; keep it well below one over the "
-    "number of rows.",
+    "delta": "Loosely, the probability with which the bound ε may fail; keep it well below one "
+    "over the number of rows.",
     "clip": "Clipping norm, as a share of the public limits: rows beyond it are scaled back to it. "
     "A smaller norm needs less noise but distorts more rows.",
     "noise_multiplier": "Standard deviation of the noise divided by the sensitivity. With δ and "
-    "the composition method it determines ε, so this slider and that of ε move together.",
-    "fitted_rows": "The number of rows that are fitted, drawn by a public coin; a smaller sample "
+    "the composition method it determines ε, so this slider and the one for ε move together.",
+    "fitted_rows": "The number of rows that are fitted, drawn with a public coin; a smaller sample "
     "is part of every larger one. The exact fit and the rows on which fits are judged stay the "
     "same.",
     "rows_per_person": "All rows of one person are protected together: the more rows, the more "
@@ -93,15 +93,15 @@ TITLES = {
 def parts_help(parts: str) -> str:
     """Of the dial of groups, centres, factors and the like."""
     return (
-        f"Fits with every number of {parts}, exact and private, at the same ε, δ and clipping; the "
-        "curve shows what each number buys."
+        f"Fits with each number of {parts}, exact and private, at the same ε, δ and clipping; the "
+        "curve shows the utility of each."
     )
 
 
 # Why a dial does not move, or a choice is refused.
-NONE_HELD_OUT = "Fewer rows are fitted only where others are held out to judge the fit."
+NONE_HELD_OUT = "Fewer rows can be fitted only where other rows are held out to judge the fit."
 OUT_OF_REACH = "This budget is out of reach."
-DELTA_HAS_NO_EFFECT = "With this method delta has no effect."
+DELTA_HAS_NO_EFFECT = "With this method, delta has no effect."
 MORE_PARTS_THAN_ROWS = (
     "it has more parts than the table has rows",
     "choose one with fewer parts",
@@ -119,7 +119,7 @@ def composition_stays(why: str, way: str) -> str:
 
 
 # While fits are computed.
-FITTING = "Fitting it exactly, then privately…"
+FITTING = "Fitting exactly, then privately…"
 COMING = "This fit is still being computed."
 COMPARING = "comparing…"
 
@@ -127,8 +127,8 @@ COMPARING = "comparing…"
 def attack(epsilon: float, whose: str, rate: float, low: float, high: float, guesses: int) -> str:
     """The measured attack on one row. rate, low, high: of right guesses, with their interval."""
     return (
-        f"At ε = {show(epsilon)} we ran this attack on {whose}: it was right in "
-        f"**{100 * rate:.0f} of 100** guesses (95% interval {100 * low:.0f} to {100 * high:.0f}, "
+        f"At ε = {show(epsilon)} we ran this attack on {whose}: it was right "
+        f"**{100 * rate:.0f} times in 100** (95% interval {100 * low:.0f} to {100 * high:.0f}, "
         f"{guesses:,} guesses). An attack can refute a guarantee but never prove one."
     )
 
@@ -139,7 +139,7 @@ def target(unit: str, *, label: bool, one_row: bool, rows: int) -> str:
         return f"one row, of at most {rows} for each {unit},"
     if not one_row:
         return f"one row of a {unit}"
-    return f"the {unit} whose label changed" if label else f"the {unit} taken out"
+    return f"the {unit} whose label was changed" if label else f"the removed {unit}"
 
 
 # Below the curve.
@@ -149,7 +149,7 @@ WIDER = (
     "proved method also shrinks each covariance towards a common, wider one. Both effects fade as "
     "the noise falls."
 )
-BELOW_ZERO = "; below zero: no loss there"
+BELOW_ZERO = "; a loss below zero is a gain"
 READ_ONCE = "; the rows are read once, so no step is left out"
 OWN_EXACT = " · exact values of your table, for the custodian only · rehearsal"
 
@@ -205,8 +205,8 @@ def bars(level: float, sentence: str) -> str:
 # What each step spends, and the dialog step by step.
 STRIP = "What each step spends"
 STRIP_HELP = (
-    "A bar for each step: sensitivity, noise over it, the share that the step clips, its own ε, ε "
-    "so far by every composition method, and the utility so far."
+    "For each step: sensitivity, noise multiplier, share of rows clipped and the step's own ε; "
+    "for all steps up to it: ε by every composition method, and the utility."
 )
 STRIP_COMING = "Working out every step…"
 NO_STEPS = (
@@ -244,8 +244,8 @@ def change_button(unit: str, *, label: bool, changed: bool) -> str:
 def change_help(*, label: bool) -> str:
     """Whose row or label it is, and what to look at."""
     return (
-        f"{'That of the one' if label else 'The one'} farthest from all others. The exact fit may "
-        "move; the private one hardly does."
+        f"The {'label of the row' if label else 'row'} farthest from all others. The exact fit "
+        "may move; at a small ε, the private fit moves by less than its noise."
     )
 
 
@@ -258,7 +258,7 @@ def pin_help(most: int) -> str:
     """What a pinned view is for."""
     return (
         "Keep these settings as a thin outline in the panels and as a table row while you try "
-        f"others (up to {most})."
+        f"others. Up to {most} views can be pinned."
     )
 
 
@@ -270,8 +270,8 @@ def at_full_size(title: str) -> str:
 # More settings.
 MORE = "More settings"
 PULL = "Make it the third slider on the page, with its own curve."
-SEED_HELP = "A seed makes the fit repeatable: a rehearsal, nothing is released."
-AVERAGED = "Average pixels, as a public step before any release"
+SEED_HELP = "A seed makes the fit repeatable, and so a rehearsal: nothing is released."
+AVERAGED = "Average pixels (a public step before the fit)"
 NOISE_FOLLOWS = "Noise multiplier: follows from ε, δ and the composition method."
 
 
@@ -282,7 +282,7 @@ def clipping_share(*, documents: bool) -> str:
 
 def rows_to_fit(things: str) -> str:
     """The box of the number of rows."""
-    return f"Number n of {things} to fit (0: all)"
+    return f"Number of {things} to fit, n (0: all)"
 
 
 def rows_per_unit_help(things: str) -> str:
@@ -302,13 +302,13 @@ def neighbours(thing: str) -> dict[str, str]:
 
 # Share and export.
 REHEARSAL = "rehearsal, nothing is released"
-STAND_IN_FIT = "a fit of stand-in rows drawn from the limits, not of the table"
+STAND_IN_FIT = "a fit to stand-in rows drawn from the limits, not to the table"
 FIT_FILE = "Fit, guarantee and ledger (JSON)"
 NO_COMMAND_WITHOUT = (
-    "# One person is removed here: only the script and the notebook do that, no command."
+    "# One person is removed here, which no command can do: use the script or the notebook."
 )
 NO_COMMAND_OF_SOME = (
-    "# Fewer rows are fitted here: only the script and the notebook do that, no command."
+    "# Fewer rows are fitted here, which no command can do: use the script or the notebook."
 )
 SECRET_NOISE = (
     "the noise on your own table depends on a secret of this process",
@@ -330,7 +330,7 @@ CLASSES = "Class by class"
 SOLVERS = "Compare the solvers for noise shaped by the rows"
 SOLVING = "Solving each class's problem twice…"
 SOLVERS_NOTE = (
-    "The smallest trace of a noise covariance that hides the effect of one label on a class's "
-    "mean. Gap: the certified relative distance from the minimum. `--solver cvxpy` uses the "
-    "second solver."
+    "Trace: the smallest trace of a noise covariance that hides the effect of one label on a "
+    "class's mean. Gap: the certified relative distance from the minimum. `--solver cvxpy` uses "
+    "the second solver."
 )

@@ -20,8 +20,8 @@ STAND_IN = "of stand-in data"
 def misread(names: str) -> str:
     """What of the address is not known."""
     return (
-        f"{names}: the address has a value that this page does not recognise or that does not go "
-        "with the others, so the page opens with a different one; choose another below."
+        f"{names}: the value in the address is unknown to this page, or does not go with the "
+        "others. The page opens with a different one; choose another below."
     )
 
 
@@ -42,9 +42,9 @@ HIDEABLE = {
         "promise": "the guarantee",
     },
     "compose": {
-        "preset": "where it starts",
+        "preset": "the list to start from",
         "hold": "what is fixed",
-        "show": "the choice of a picture",
+        "show": "the choice of picture",
         "noise": "the noise",
         "k": "the slider",
         "says": "the sentence under the slider",
@@ -86,7 +86,7 @@ LOSS = "Loss against the exact fit:"
 
 def whole_bar(worth: str) -> str:
     """What the bar of losses is drawn in."""
-    return f"In {worth}. The whole bar: the exact fit's gain over the public limits alone."
+    return f"In {worth}. The whole bar is the exact fit's gain over the public limits alone."
 
 
 # What a fit guarantees.
@@ -103,7 +103,7 @@ def no_fit(why: str | None) -> str:
 
 def claim_with_guarantee(epsilon: float, sentence: str, *, closed: bool) -> str:
     """A paper's claim before the guarantee. closed: its gaps are, so that one can be proved."""
-    how = "with its gaps closed" if closed else "as printed"
+    how = "with the gaps in its proof closed" if closed else "as printed"
     return (
         f"The paper says epsilon = {show(epsilon)}; run here {how}: "
         f"{sentence[0].lower()}{sentence[1:]}"
@@ -125,5 +125,5 @@ def proof(epsilon: float, delta: float, kind: str, source: str) -> str:
 # Share and export.
 SHARE = "Share and export"
 VIEW_LINK = {"explore": "all settings, no data", "compose": "every choice"}
-PRESENT = "With `&present=1` it opens in present mode. The same on another machine:"
-EACH_CARD = "Picture, CSV and a table of numbers: buttons on each card."
+PRESENT = "Add `&present=1` to open it in present mode. To open it on another machine:"
+EACH_CARD = "Each card has buttons for its picture, a CSV file and a table of its numbers."

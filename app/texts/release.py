@@ -7,33 +7,33 @@ from dpcore.privacy.guarantee import show, show_bound, show_delta, show_most
 # The head of the page.
 TITLE = "Make one release, for real."
 NO_FILE = ("no file is in use", "open one on Explore")
-ROW_REMOVED = ("one person was removed on Explore", "put them back first")
+ROW_REMOVED = ("one person was removed on Explore", "put that person back first")
 
 
 def lead(model: str, data: str) -> str:
     """What the page is for."""
     return (
-        f"{model} on {data}, as set on Explore. Plan the budget, review what would leave, then "
-        "spend it: fresh noise, one entry in the ledger, no way back."
+        f"{model} on {data}, as set on Explore. Plan the budget and review what would leave. Then "
+        "spend: the release draws fresh noise, is entered in the ledger and cannot be undone."
     )
 
 
 def other_method(method: str, *, published: bool) -> tuple[str, str]:
     """Problem and remedy of a method that no release can have."""
-    badge = "is as published" if published else "has other noise"
-    return f"{method} {badge}", "choose Recommended on Explore to release"
+    why = "run as published" if published else "which has other noise"
+    return f"{method}, {why}, cannot be released", "choose Recommended on Explore"
 
 
 # Several releases together.
 SEVERAL = "Plan several releases together"
-SEVERAL_HELP = "Before you start a ledger: how to split one budget among them."
+SEVERAL_HELP = "Before you start a ledger: how to split one budget among several releases."
 OF_DOCUMENTS = (
-    "Several releases are planned together for tables alone, since simulating documents takes "
+    "Several releases can be planned together only for tables, since simulating documents takes "
     "minutes; plan releases of documents one at a time."
 )
-PUBLIC_ROWS = "Rows, a public number"
-KEEPS_HELP = "Share of the exact fit's gain over the simplest rival (median)."
-EPSILON_HELP = "For each release. Empty: no minimum."
+PUBLIC_ROWS = "Number of rows (public)"
+KEEPS_HELP = "Share of the exact fit's gain over the simplest baseline (median)."
+EPSILON_HELP = "For each release. If empty, there is no minimum."
 LOCKED_HELP = "Fix ε at the value in this line."
 SIMULATING = "Simulating each release on rows drawn from the limits …"
 
@@ -51,7 +51,9 @@ def plan(who: str, how: str, *, whole: bool) -> str:
 # The budget of this release, and what it buys.
 UNITS_DIFFER = "Units differ, so these numbers cannot be compared with one another."
 WANTED = "I want to keep at least"
-WANTED_HELP = "Share of the exact fit's gain over the simplest rival, in nine of ten noise draws."
+WANTED_HELP = (
+    "Share of the exact fit's gain over the simplest baseline, in nine of ten noise draws."
+)
 FEW_DRAWS = "Simulating releases… one noise draw is not enough to judge."
 SIMULATING_WORLDS = "Simulating easy and hard rows…"
 
@@ -59,8 +61,8 @@ SIMULATING_WORLDS = "Simulating easy and hard rows…"
 def short_without_noise(share: float) -> str:
     """Where the steps themselves keep less than is wanted."""
     return (
-        f"Even without noise these settings keep {share:.0%}: on Explore, allow more iterations or "
-        "clip less."
+        f"Even without noise, these settings keep only {share:.0%}: on Explore, allow more "
+        "iterations or clip less."
     )
 
 
@@ -78,7 +80,7 @@ def enough(epsilon: float, draws: int, low: float, high: float) -> str:
 
 def rows_needed(epsilon: float, rows: int, things: str) -> str:
     """How many rows would do at the budget of this release."""
-    return f"With ε = {show(epsilon)} it takes about **{rows:,} {things}**."
+    return f"With ε = {show(epsilon)}, about **{rows:,} {things}** are needed."
 
 
 def simulated_on(things: str, judged: str) -> str:
@@ -89,20 +91,20 @@ def simulated_on(things: str, judged: str) -> str:
 def over_worlds(epsilon: float, low: float, high: float, median: float) -> str:
     """What one release keeps on rows that are hard, easy and medium."""
     return (
-        f"With ε = {show(epsilon)} a release keeps {low:.0%} to {high:.0%} on rows from hard to "
-        f"easy, {median:.0%} on medium ones."
+        f"With ε = {show(epsilon)}, a release keeps {low:.0%} to {high:.0%} on rows from hard to "
+        f"easy, and {median:.0%} on medium ones."
     )
 
 
 # The ledger: opened or started.
 LEDGER = "Budget ledger (a file)"
-LEDGER_HELP = "It records what was spent. A copy of it would be a second budget: keep only one."
+LEDGER_HELP = "It records what was spent. A copy would be a second budget, so keep only one."
 PRACTICE = (
     "For practice: ledgers here are held in memory, end with your session, and pay only for "
     "bundled data."
 )
 UNNAMED = ("no file was named", "name one, for example budget.sqlite")
-NAMES_FOLDER = ("it names a folder", "give a plain name here")
+NAMES_FOLDER = ("it names a folder", "give a file name without a folder")
 NO_LEDGER = "There is no such ledger yet. Once it is started, its terms never change."
 TOTAL_EPSILON = "Total ε, for all releases ever"
 TOTAL_DELTA = "Total δ, for all releases ever"
@@ -123,7 +125,7 @@ def total_too_small(epsilon: float) -> str:
 
 # What is spent and left.
 SHARES = "shares what is left"
-LOCK_HELP = "Empty: shares what is left of the budget."
+LOCK_HELP = "If empty, the release shares what is left of the budget."
 NOTHING_LEFT = ("nothing is left", "start another ledger")
 LOCKED_TOO_MUCH = (
     "the locked budgets do not fit together",
@@ -143,7 +145,7 @@ def ledger_rule(fingerprint: str, *, zcdp: bool) -> str:
     """How the ledger composes its releases."""
     how = (
         "Composed by zCDP (zero-concentrated DP), which stays valid when each release is chosen "
-        "after seeing the last."
+        "after seeing the earlier ones."
         if zcdp
         else "Epsilons and deltas add up."
     )
@@ -158,8 +160,8 @@ def left_allows(releases: str) -> str:
 def comparison(delta: float) -> str:
     """Below the other composition methods."""
     return (
-        f"For comparison only: the ledger's own method decides. At δ = {show_delta(delta)}; sums "
-        "use the stated deltas."
+        f"For comparison only: the ledger's own method decides. Each ε is at δ = "
+        f"{show_delta(delta)}; sums use the deltas that the releases state."
     )
 
 
@@ -169,10 +171,10 @@ def what_leaves(
 ) -> str:
     """What leaves. size: columns, or of documents public words. persons: an id says whose rows."""
     over = f"{size:,} public words" if documents else f"{size} columns"
-    drawn = f"1,000 synthetic {thing}s drawn from them, " if synthetic else ""
+    drawn = f"; 1,000 synthetic {thing}s drawn from the model" if synthetic else ""
     return (
-        f"**What leaves:** the parameters of the model ({model}), fitted to all {thing}s, over "
-        f"{over}, {drawn}and a report that names the data and, where it is public, the number of "
+        f"**What leaves:** the parameters of the model ({model}), fitted to all {thing}s over "
+        f"{over}{drawn}; and a report that names the data and, where it is public, the number of "
         f"{'different ids' if persons else f'{thing}s'}."
     )
 
@@ -195,7 +197,7 @@ def assumptions(unit: str, rows: int, thing: str, *, documents: bool, persons: b
     public = "list of words was" if documents else "limits were"
     has = f"every {unit} has at most {rows} {thing}{'s' if rows > 1 else ''}"
     if persons:
-        has = f"all rows of one {unit} have one id"
+        has = f"all rows of one {unit} have the same id"
     return f"**Assumed:** the {public} public before anyone saw the data; {has}."
 
 
@@ -245,4 +247,4 @@ def delta_too_large(thing: str) -> str:
 
 def outcome(line: int, sentence: str, folder: str) -> str:
     """Where a release stands. sentence: its guarantee."""
-    return f"Line {line} of the ledger. {sentence} The files are in {folder}."
+    return f"This is line {line} of the ledger. {sentence} The files are in {folder}."

@@ -9,7 +9,7 @@ LIMITS_ADVICE = (
 )
 FILE = "A table, or a zip of texts"
 NOTHING_READ = "Read so far: nothing."
-ONE_TEXT = ("it is one text", "pack all texts, one .txt file each, as a .zip")
+ONE_TEXT = ("it is a single text", "pack all texts, each as a .txt file, into one .zip")
 NO_ARRAY = ("it has no array X", "save the rows as an array with that name")
 
 
@@ -17,8 +17,8 @@ def file_kinds(largest: int) -> str:
     """Which files are taken, up to so many MB, and what to do with a larger one."""
     return (
         "CSV, TSV (also .gz), Parquet, NumPy (.npz) or a zip of .txt files, up to "
-        f"{largest} MB. A larger table: compress it (.csv.gz), write it as Parquet, or use the "
-        "command line (dpcore fit), which reads large files in blocks."
+        f"{largest} MB. If a table is larger, compress it (.csv.gz), write it as Parquet, or use "
+        "the command line (dpcore fit), which reads large files in blocks."
     )
 
 
@@ -43,7 +43,7 @@ def file_status(file: str, *, packed: bool, locked: bool) -> str:
 
 
 # A schema file in place of the form.
-SCHEMA_FILE = "Limits from a schema file (.toml), or written below"
+SCHEMA_FILE = "Limits from a schema file (.toml), or entered below"
 SCHEMA_FILE_HELP = (
     "It holds everything that this form asks for, and more: see “The schema file” on Learn."
 )
@@ -60,10 +60,10 @@ def schema_file_sets(file: str, unit: str, rows: int, person: str | None) -> str
     has = f"who has at most {rows:,} row{'s' if rows > 1 else ''}"
     if person is not None:
         verb = "counts" if rows == 1 else "count"
-        has = f"identified by the column {person}; at most {rows:,} of its rows {verb}"
+        has = f"identified by the column {person}; at most {rows:,} of that {unit}'s rows {verb}"
     return (
-        f"{file} sets limits, units and what one row is about: one {unit}, {has}. To change "
-        "them, change the file."
+        f"{file} sets limits, units and whom one row is about: one {unit}, {has}. To change "
+        "these settings, change the file."
     )
 
 
@@ -97,20 +97,20 @@ LABELS = {
 HELP = {
     "use": "Feature: numbers or dates to fit. Category: one of the public values. Label: the class "
     "of a row. Target: what a regression explains. Text: one document a row, for topics. Person "
-    "id: the person of the row.",
-    "lower": "Of dates: 1990-01-01.",
+    "id: whose row it is.",
+    "lower": "For dates, such as 1990-01-01.",
     "values": "For a category, a label or a two-valued target (the second value means yes): every "
     "value, separated by commas.",
-    "symbols": "A currency, percent sign or unit next to a number: it is ignored.",
-    "missing": "Empty: the middle of the limits.",
+    "symbols": "A currency, percent sign or unit next to a number; it is ignored.",
+    "missing": "If empty, the middle of the limits.",
 }
 NO_FEATURE = (
     "no column is a feature or a category",
-    "use at least one as such, or give a schema file",
+    "use at least one as a feature or a category, or give a schema file",
 )
 SEVERAL_PERSON_IDS = (
     "each is used as the person id",
-    "choose the one that identifies the person of each row",
+    "choose the one that states whose row it is",
 )
 VALUES_MISSING = (
     "public values are missing",
@@ -143,7 +143,9 @@ def no_limit(text: str, *, dates: bool) -> tuple[str, str]:
 
 # Words in which documents are counted.
 WORDS = "A public list of words (.txt, one per line)"
-WORDS_HELP = "Other words are left out. A list made from these texts would reveal some of them."
+WORDS_HELP = (
+    "Other words are left out. A list made from these texts would reveal some of their words."
+)
 NO_WORDS = (
     "no public list of words was given",
     "upload one above, with one word per line, or use the columns as something else",
@@ -185,7 +187,9 @@ LOCKED = "This server is locked: plans use stand-in rows, and only a release rea
 ROWS_READ = (
     "All rows have been read; nothing has left this machine. These pictures are not private."
 )
-STAND_IN_DOCUMENTS = "Planning on stand-in documents drawn from your words, as many as there are."
+STAND_IN_DOCUMENTS = (
+    "Planning on stand-in documents drawn from your words, as many as the file has."
+)
 STAND_IN_ROWS = "Planning on stand-in rows drawn from your limits, as many as the table has."
 SHOW_EXACT = "I am the custodian: show the exact fit"
 

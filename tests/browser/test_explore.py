@@ -912,7 +912,7 @@ def test_the_attack_on_the_person_taken_out_is_counted(explore: Any) -> None:
     page = explore("?data=rare_person")
     page.get_by_role("button", name="Remove one person").click()
     page.wait_for_selector("[data-live=played]")
-    assert "of 100 guesses" in text(page, "[data-live=played]")
+    assert "times in 100" in text(page, "[data-live=played]")
 
 
 HEIGHT = "Math.round(document.querySelector('.dpl').getBoundingClientRect().top)"

@@ -400,7 +400,7 @@ def released(walk: Walk, place: Path, ledger: str = "") -> Path:
     release.scroll_into_view_if_needed()
     walk.keep("review-and-spend")
     walk.click(release)
-    page.get_by_text("Line 2 of the ledger").wait_for()
+    page.get_by_text("line 2 of the ledger").wait_for()
     walk.rest()
     release.scroll_into_view_if_needed()
     walk.keep("released")
