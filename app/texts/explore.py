@@ -226,7 +226,7 @@ PRINTED_EPSILON = "Methods as published use the noise for which their paper stat
 
 def other_promise(who: str) -> str:
     """Why a method is not among the others."""
-    return f"left out, because it protects {who}."
+    return f"left out, because it hides another change: {who}."
 
 
 # The buttons.

@@ -45,7 +45,7 @@ def plan(who: str, how: str, *, whole: bool) -> str:
         if whole
         else "For rows of medium difficulty so far: easy and hard ones are still being simulated. "
     )
-    return f"{so_far}Protected: {who}. {how}"
+    return f"{so_far}Change that is hidden: {who}. {how}"
 
 
 # The budget of this release, and what it buys.
@@ -171,17 +171,17 @@ def what_leaves(
 ) -> str:
     """What leaves. size: columns, or of documents public words. persons: an id says whose rows."""
     over = f"{size:,} public words" if documents else f"{size} columns"
-    drawn = f"; 1,000 synthetic {thing}s drawn from the model" if synthetic else ""
+    drawn = f"; 1,000 synthetic {thing}s drawn from the model;" if synthetic else ","
     return (
         f"**What leaves:** the parameters of the model ({model}), fitted to all {thing}s over "
-        f"{over}{drawn}; and a report that names the data and, where it is public, the number of "
+        f"{over}{drawn} and a report that names the data and, where it is public, the number of "
         f"{'different ids' if persons else f'{thing}s'}."
     )
 
 
 def for_whom(who: str) -> str:
     """Who reads it, and who is protected."""
-    return f"**For whom:** anybody. **Protected:** {who}."
+    return f"**For whom:** anybody. **Change that is hidden:** {who}."
 
 
 def guarantee(epsilon: float, delta: float) -> str:
