@@ -50,16 +50,16 @@ HELP = {
     "Factor analysis: a few hidden causes that move many columns together. Symmetric mixture: two "
     "mirrored clouds. Mixture of regressions: two opposite lines. Labelled mixture: one Gaussian "
     "for each class of a labelled table. Logistic regression: which columns make a yes more "
-    "likely. Latent Dirichlet allocation: topics, the lists of words that documents mix. Sigmoid "
-    "belief network: hidden switches that turn pixels on.",
+    "likely. Latent Dirichlet allocation: topics, the weighted lists of words that documents mix. "
+    "Sigmoid belief network: hidden switches that turn pixels on.",
     "method": "Proved: every release has a privacy proof; epsilon is an upper bound that you can "
     "recompute. As published: the paper's equations, with the epsilon that the paper states, "
     "whether or not it holds.",
     "count_by": "The fit reads the data in several steps. A composition method adds up their "
     "privacy cost; a tighter one needs less noise for the same epsilon. ✗ marks methods that do "
     "not cover this fit; choose one to read why.",
-    "epsilon": "A smaller ε hides each person better; a larger one follows the data more closely, "
-    "with weaker privacy.",
+    "epsilon": "A smaller ε hides each person better; with a larger one, the fit follows the data "
+    "more closely, but privacy is weaker.",
     "delta": "Loosely, the probability with which the bound ε may fail; keep it well below one "
     "over the number of rows.",
     "clip": "Clipping norm, as a share of the public limits: rows beyond it are scaled back to it. "
@@ -210,8 +210,8 @@ STRIP_HELP = (
 )
 STRIP_COMING = "Working out every step…"
 NO_STEPS = (
-    "This fit has no steps that can be told apart: it reads the rows once, or its steps read "
-    "samples, which take minutes to compose one by one."
+    "The steps of this fit cannot be shown one by one: it reads the rows only once, or its steps "
+    "read samples, which take minutes to compose."
 )
 FEWER_STEPS = "Click a step to stop there: fewer steps share the same ε, and each has less noise."
 STEPS = "Step by step"
