@@ -97,6 +97,18 @@ def test_every_documents_mix_is_scikit_learns(monkeypatch: pytest.MonkeyPatch) -
     np.testing.assert_allclose(found[~full], 0.25)
 
 
+def test_jumping_ahead_comes_as_far_as_three_times_as_many_plain_rounds() -> None:
+    table, topics = texts(60, 40), random_topics(8, 40)
+    words = lda.expected(topics)[0]
+    mix = plain = 0.125 + np.repeat(table.sum(axis=1, keepdims=True) / 8, 8, axis=1)
+    for number in range(20_000):
+        weight = lda.weights(mix)
+        mix = 0.125 + weight * ((table / (weight @ words)) @ words.T)
+        plain = mix if number + 1 == 100 else plain
+    found = lda.mixes(bags_of(table), words, 0.125, tolerance=1e-9, rounds=30)
+    assert np.abs(found - mix).mean() < np.abs(plain - mix).mean()
+
+
 def many_texts(documents: int = 150) -> Array:
     """Of many lengths, up to 300 distinct words."""
     rng = np.random.default_rng(0)
@@ -476,7 +488,8 @@ def test_the_bars_are_found_and_privacy_costs_little(bar_corpus: PrivateCorpus) 
     scorer = Scorer.of(bar_corpus)
     alone = fit_grid("lda", bar_corpus, privacy=None, n_components=1, iterations=1)
     worth = [float(YARDSTICK.score(g.runs.final, scorer)[0]) for g in (exact, private, alone)]
-    assert worth[0] > worth[1] > worth[2] + 0.3
+    assert worth[0] - 0.1 < worth[1]
+    assert worth[1] > worth[2] + 0.3
     assert worth[2] == pytest.approx(YARDSTICK.nothing(scorer), abs=0.01)  # all pixels alike
 
 

@@ -1,14 +1,14 @@
 """Topics against scikit-learn's online LDA and gensim's: tokens a second, at the same questions.
 
 Equal on all sides: documents, topics, both priors (1/K), size and number of minibatches, step size
-``(1 + t)^-0.6``, where the E step ends (a document's mix moves by less than 0.001 on average, or
-100 rounds) and its single precision. Not equal: which documents stand together in a minibatch (ours
-draws each step anew, the peers go through the list), where a document's mix starts (ours: its
-words spread evenly; scikit-learn: Gamma draws in a fit, ones afterwards; gensim: Gamma draws), what
-the start of the topics counts in each cell while it fades (ours: up to 10 words; scikit-learn: 1),
-and the noise of ours where it says so. Ours uses every core; so does scikit-learn with
-``n_jobs=-1``; gensim has ``LdaMulticore``, whose workers share a minibatch, and no E step on many
-cores.
+``(1 + t)^-0.6``, when an E step ends (a document's mix moves by less than 0.001 on average) and its
+single precision. Not equal: how many rounds it has at most (ours 30, every second of which jumps
+ahead; the peers 100), which documents stand together in a minibatch (ours draws each step anew, the
+peers go through the list), where a document's mix starts (ours: its words spread evenly;
+scikit-learn: Gamma draws in a fit, ones afterwards; gensim: Gamma draws), what the start of the
+topics counts in each cell while it fades (ours: up to 10 words; scikit-learn: 1), and the noise of
+ours where it says so. Ours uses every core; so does scikit-learn with ``n_jobs=-1``; gensim has
+``LdaMulticore``, whose workers share a minibatch, and no E step on many cores.
 
 Quality is the perplexity of documents that no side has seen, all by our own formula from the
 topics that each side found. For an E step alone all sides are given the same topics, and quality
@@ -39,7 +39,7 @@ from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.data.word_counts import Bags
 
 CONDITIONS = (
-    "All sides use the same documents, steps, priors and stopping rule in the E step. Tokens/s: "
+    "All sides use the same documents, steps, priors and tolerance in the E step. Tokens/s: "
     "ours. Its best: the peer's tokens/s at its faster setting. Cores: the ratio of processor "
     "seconds, the peer's on one core; other programs do not affect it."
 )
@@ -52,6 +52,7 @@ SKLEARN, GENSIM = "scikit-learn", "gensim"
 CALLED = {SKLEARN: "LatentDirichletAllocation", GENSIM: "LdaModel or LdaMulticore"}
 QUALITY = "perplexity of held-out documents by our formula, lower is better"
 HELD_OUT = 500
+ROUNDS = 100  # of the peers' E step at most
 DELAY, FORGETTING = 1.0, 0.6
 DELTA = 1e-6
 SETTINGS = ("every core", "one core")
@@ -312,7 +313,7 @@ def _sklearn(corpus: Corpus, cores: str, **words: Any) -> Any:
         learning_offset=DELAY,
         learning_decay=FORGETTING,
         mean_change_tol=lda.TOLERANCE,
-        max_doc_update_iter=lda.ROUNDS,
+        max_doc_update_iter=ROUNDS,
         evaluate_every=-1,
         n_jobs=-1 if cores == "every core" else 1,
         **words,
@@ -350,7 +351,7 @@ def _gensim(corpus: Corpus, cores: str, documents: Any, minibatch: int = 1, **wo
         offset=DELAY,
         decay=FORGETTING,
         gamma_threshold=lda.TOLERANCE,
-        iterations=lda.ROUNDS,
+        iterations=ROUNDS,
         eval_every=None,
         **chosen,
         **words,
