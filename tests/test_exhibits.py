@@ -210,7 +210,7 @@ def test_the_second_noise_is_refused_by_the_fit_and_the_first_is_as_counted() ->
     assert mu_of_picture(exhibits("second-noise")) == pytest.approx(
         first_mu / math.sqrt(log), rel=0.02
     )
-    with pytest.raises(InputError, match="too small to be private"):
+    with pytest.raises(InputError, match="too small for privacy"):
         fit_grid(subject.model, table, privacy=(asked,), form="second", **words)
 
 

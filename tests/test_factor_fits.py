@@ -222,10 +222,13 @@ def test_held_out_metrics_are_what_they_say() -> None:
 
 
 def test_as_many_factors_as_columns_are_refused() -> None:
-    with pytest.raises(dp.InputError, match="fewer factors than columns"):
-        dp.fit("fa", sealed(causes()), privacy=budget(), n_components=8)
-    with pytest.raises(dp.InputError, match="fewer factors than columns"):
-        YARDSTICK.converged(sealed(causes()), 8, {})
+    table = sealed(causes())
+    for fit in (
+        lambda: dp.fit("fa", table, privacy=budget(), n_components=8),
+        lambda: YARDSTICK.converged(table, 8, {}),
+    ):
+        with pytest.raises(dp.InputError, match="fewer factors than columns"):
+            fit()
 
 
 # --- the released ball ---------------------------------------------------------------------------

@@ -425,6 +425,6 @@ def test_the_stewards_page_names_the_models_that_take_persons() -> None:
     with pytest.raises(InputError) as refused:
         dp.fit("sbn", sealed_crowd(NUMBERS), privacy=dp.Privacy(noise_multiplier=1.0))
     proved = re.search(r"choose one of (.*) in proved mode", refused.value.remedy)
-    (said,) = re.findall(r"person is proved for (.*) and a central `mean`", page("stewards"))
+    (said,) = re.findall(r"person is proved for (.*) and `mean`", page("stewards"))
     assert proved is not None
     assert set(proved[1].split(", ")) == {*re.findall(r"`(\w+)`", said), "mean"}

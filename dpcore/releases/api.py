@@ -225,7 +225,7 @@ def _demand_releasable(
         raise InputError(
             "limits",
             "their squares are too large or too small to compute with",
-            "use a unit with values nearer to 1",
+            "use a unit with values near 1",
         )
     return table.schema
 

@@ -95,7 +95,7 @@ def demand_apart(half_range: Array) -> None:
         raise InputError(
             "limits",
             "two of them are too close together",
-            "use a unit with values nearer to 1",
+            "use a unit with values near 1",
         )
 
 
@@ -105,13 +105,11 @@ def demand_squares(field: str, sizes: Array | float, around: Array | float = 0.0
 
     >>> demand_squares("tau", 1e-170)
     Traceback (most recent call last):
-    dpcore.errors.InputError: tau: its squares are out of range; use a unit with values nearer to 1.
+    dpcore.errors.InputError: tau: its squares overflow or vanish; use a unit with values near 1.
     """
     sizes = np.abs(sizes)
     if not (np.all(sizes >= TINY) and np.all(sizes + np.abs(around) <= HUGE)):
-        raise InputError(
-            field, "its squares overflow or vanish", "use a unit with values nearer to 1"
-        )
+        raise InputError(field, "its squares overflow or vanish", "use a unit with values near 1")
 
 
 def clip_to_ball(rows: Array, radius: float, axis: int = -1, *, out: Array | None = None) -> Array:
