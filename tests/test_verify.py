@@ -24,7 +24,8 @@ from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger
 from dpcore.wall.table import PrivateTable
 
-OLD, MIDDLE, NEW = (Path(__file__).parent / "data" / f"release_{number}" for number in (1, 2, 3))
+DATA = Path(__file__).parent / "data"
+OLD, MIDDLE, NEW, OTHER, TODAY = (DATA / f"release_{number}" for number in (1, 2, 3, 4, 5))
 GIVEN = ROOT / "notebooks" / "first_release"  # which the last of these ledgers paid for
 NOW = "epsilon = 1.00, delta = 1e-6, replacing one patient's row. Proved."
 COLUMNS = (
@@ -221,16 +222,25 @@ def test_an_entry_that_no_release_writes_is_refused(
 
 def test_a_report_that_is_out_can_be_made_anew_by_its_own_version() -> None:
     """Other words in a report need another version or format: else what is out would fail."""
-    found = verify(GIVEN, NEW / "budget.sqlite")
-    record = json.loads((GIVEN / "dossier.json").read_text(encoding="utf-8"))
-    own = record["versions"]["dpcore"] == dp.__version__ and record["format"] == FORMAT
+    record = json.loads((TODAY / "first" / "dossier.json").read_text(encoding="utf-8"))
+    assert record["format"] == FORMAT
+    found = verify(TODAY / "first", TODAY / "budget.sqlite")
+    own = record["versions"]["dpcore"] == dp.__version__
     assert found["files"]["report.html"] == (beside.ANEW if own else beside.HASH)
+
+
+def test_a_dossier_of_the_fourth_format_verifies_by_its_hashes() -> None:
+    """Its report has other words."""
+    found = verify(OTHER / "first", OTHER / "budget.sqlite")
+    assert found["files"] == {"report.html": beside.HASH, "synthetic.csv": beside.HASH}
+    assert found["unvouched"] == []
 
 
 def test_a_dossier_of_the_third_format_verifies_with_its_decimal_delta(tmp_path: Path) -> None:
     """Its sentence writes delta as 0.000001, and no other sentence is taken for it."""
     record = json.loads((GIVEN / "dossier.json").read_text(encoding="utf-8"))
     assert record["format"] == THIRD
+    assert verify(GIVEN, NEW / "budget.sqlite")["unvouched"] == []
     assert "delta = 0.000001, " in record["guarantee"]["sentence"]
     folder = Path(shutil.copytree(GIVEN, tmp_path / "copied"))
     changed(folder, lambda record: record["guarantee"].update(sentence=NOW))

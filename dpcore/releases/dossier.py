@@ -40,7 +40,9 @@ from dpcore.wall.grid import MOST_ROWS
 FIRST = "dpcore dossier 1"  # without the hashes of all its files
 SECOND = "dpcore dossier 2"  # without the hash of its own content, and who answers for it
 THIRD = "dpcore dossier 3"  # its sentence has a decimal delta: 0.00001, not 1e-5
-FORMAT = "dpcore dossier 4"
+FOURTH = "dpcore dossier 4"  # its report has other words
+FORMAT = "dpcore dossier 5"
+KNOWN = (FIRST, SECOND, THIRD, FOURTH, FORMAT)
 NAME_IT = "name the folder of a release, or its dossier.json"
 CHOSEN = {
     "unsaid": "it was not stated what was looked at while settings were chosen",
@@ -177,7 +179,7 @@ def read_dossier(path: str | Path) -> dict[str, Any]:
         raise InputError("dossier", f"it cannot be read ({problem.strerror})", NAME_IT) from None
     except (ValueError, RecursionError):
         raise InputError("dossier", "the file is not JSON", NAME_IT) from None
-    if not isinstance(record, dict) or record.get("format") not in (FIRST, SECOND, THIRD, FORMAT):
+    if not isinstance(record, dict) or record.get("format") not in KNOWN:
         raise InputError("dossier", "the file is not a dossier of a known format", NAME_IT)
     return record
 
@@ -222,7 +224,7 @@ def read_verified(
         stated = record["guarantee"]
         proof = Proof(**stated["proof"])
         agreed = stated["epsilon"] == proof.epsilon and stated["delta"] == proof.delta
-        worded = _worded(stated, proof, None if record["format"] == FORMAT else show_bound)
+        worded = _worded(stated, proof, None if record["format"] in (FOURTH, FORMAT) else show_bound)
         adjacency = {entry.adjacency for entry in ledger_read}
         rehearsal = stated["rehearsal"]
         bound = replay(ledger_read, proof)
@@ -262,7 +264,7 @@ def _compared(folder: Path, record: dict[str, Any], *, whole: bool) -> dict[str,
     try:
         if record["format"] == FIRST:
             return compare_rows(folder, record)
-        if record["format"] in (THIRD, FORMAT):
+        if record["format"] not in (FIRST, SECOND):
             demand_content(record)
         return compare(folder, record, whole=whole, anew=record["format"] == FORMAT)
     except OSError as problem:
