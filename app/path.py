@@ -115,7 +115,7 @@ def coin() -> Screen:
             "outcomes",
             "What may be released",
             "without you 40, with you 41",
-            "Two peaks, at 40 and at 41; the smaller epsilon, the wider they are.",
+            "Two peaks, at 40 and at 41, which are wider at a smaller epsilon.",
             Axis("released count", (25.0, 57.0)),
             Axis("likelihood (peak = 1)", (0.0, 1.1)),
             Curve(outputs, curves[0], colour=0, name="without you"),
@@ -123,7 +123,7 @@ def coin() -> Screen:
         ),
         _guess(
             "How often is the attacker right?",
-            "An empty chart of right guesses in percent against epsilon.",
+            "An empty chart of right guesses, in percent, against epsilon.",
             Axis("ε", (0.1, 5.0), "log"),
             Axis("right guesses (%)", (45.0, 100.0)),
             steps,
@@ -149,8 +149,8 @@ def bet() -> Screen:
             "odds",
             "An outcome multiplies the odds",
             "blue: Laplace · orange: Gaussian",
-            "With Laplace noise the factor stays below e to the epsilon; with Gaussian noise it "
-            "keeps growing.",
+            "With Laplace noise the factor never exceeds e to the epsilon; with Gaussian noise it "
+            "keeps growing with the released value.",
             Axis("released value (without you 0, with you 1)", (-12.0, 13.0)),
             Axis("factor on the odds", (0.01, 100.0), "log"),
             Curve(outputs, pure, colour=0, name="Laplace"),
@@ -158,7 +158,7 @@ def bet() -> Screen:
         ),
         _guess(
             "From a belief of 10%",
-            "An empty chart of the attacker's largest belief in percent against epsilon.",
+            "An empty chart of the attacker's largest belief, in percent, against epsilon.",
             Axis("ε", (0.0, 4.0)),
             Axis("largest belief (%)", (0.0, 100.0)),
             steps,
@@ -204,9 +204,9 @@ def sensitivity() -> Screen:
         ),
         _guess(
             "How far can one person move the mean?",
-            "An empty chart of the largest move of the mean against the number of people.",
+            "An empty chart of the largest change of the mean against the number of people.",
             Axis("number of people", (10.0, 10_000.0), "log"),
-            Axis("largest move of the mean (years)", (0.001, 100.0), "log", POWERS),
+            Axis("largest change of the mean (years)", (0.001, 100.0), "log", POWERS),
             np.full(len(steps), 10.0),
         ),
     )  # fmt: skip
@@ -249,7 +249,7 @@ def clipping() -> Screen:
             "incomes",
             "Incomes",
             "orange: clipped to the threshold",
-            "Incomes with a long tail to the right; beyond the threshold they are clipped.",
+            "A distribution of incomes with a long right tail, which is clipped at the threshold.",
             Axis("income (thousand a year)", (3.0, 1_000.0), "log"),
             Axis("people (peak = 1)", (0.0, 1.15)),
             Curve(incomes, height, colour=0, name="incomes"),
@@ -284,7 +284,7 @@ def tail() -> Screen:
             "loss",
             "The privacy loss",
             "filled: δ, the weighted tail beyond ε",
-            "A normal curve around one half; the part beyond epsilon is filled.",
+            "A normal curve centred at one half; the weighted tail beyond epsilon is filled.",
             Axis("privacy loss L", (-3.0, 5.0)),
             Axis("density", (0.0, 0.45)),
             Curve(losses, height, colour=0, name="density"),
@@ -292,7 +292,7 @@ def tail() -> Screen:
             Cursor(steps, np.full(len(steps), np.nan)),
         ),
         _guess(
-            "What is δ at every ε?",
+            "What is δ for every ε?",
             "An empty chart of delta, on a log axis, against epsilon.",
             Axis("ε", (0.0, 4.0)),
             Axis("δ", (1e-6, 1.0), "log", (1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1, 1.0)),
@@ -330,8 +330,8 @@ def composition() -> Screen:
             Curve(losses, heights, colour=0, name="loss"),
         ),
         _guess(
-            "What do k releases cost?",
-            "A chart of epsilon against k with a straight line, 0.1 k.",
+            "What do k releases cost together?",
+            "A chart of epsilon against k with only the straight line 0.1 k.",
             Axis("number of releases k", (1.0, 100.0)),
             Axis("ε of all together (δ = 10⁻⁵)", (0.0, 10.0)),
             steps,
@@ -360,8 +360,8 @@ def sampling() -> Screen:
             "sample",
             "Two hundred people",
             "orange: in the sample",
-            "Points in a strip; those left of the line are in the sample.",
-            Axis("number that each person drew in secret; below q: in the sample", (0.0, 1.0)),
+            "Points in a strip; the points to the left of the line are in the sample.",
+            Axis("each person's secret random number (below q: in the sample)", (0.0, 1.0)),
             Axis("spread vertically for legibility", (0.0, 1.0)),
             Points(people, height, opacity=0.4, name="people"),
             Points(sampled, height, opacity=1.0, colour=1, name="in it"),
@@ -371,7 +371,7 @@ def sampling() -> Screen:
             "What is the ε for the whole table?",
             "An empty chart of epsilon against the sampling rate q.",
             Axis("sampling rate q", (0.0, 1.0)),
-            Axis("ε of the whole", (0.0, 4.2)),
+            Axis("ε for the whole table", (0.0, 4.2)),
             steps,
         ),
     )
@@ -417,8 +417,8 @@ def em() -> Screen:
             else ()
         )
         return Panel(
-            name, title, subtitle, f"{title}: three groups as ellipses after this many "
-                f"steps.", x, y,
+            name, title, subtitle, f"{title}: three groups as ellipses, after the "
+                f"number of steps at the mark.", x, y,
             (Points(*rows.T[:2]), *ghosts, Ellipses(params[:, :1])), link="map", height=HEIGHT - 80,
         )  # fmt: skip
 
@@ -428,11 +428,11 @@ def em() -> Screen:
         2,
         fits("plain", "Without noise", "sees everyone", plain),
         fits(
-            "private", "Private", "hides each person; faint: 12 more runs with fresh noise", private
+            "private", "Private", "hides each person · faint: 12 more runs with fresh noise", private
         ),
         _guess(
             "How useful is the private fit?",
-            "An empty chart of utility in percent against the number of steps.",
+            "An empty chart of utility, in percent, against the number of steps.",
             Axis("number of steps", (1.0, float(STEPS)), ticks=tuple(steps)),
             Axis("utility (%)", (0.0, 100.0)),
             steps,
@@ -470,9 +470,9 @@ def refuted() -> Screen:
         _panel(
             "means",
             "The group's noisy mean",
-            "blue: the person is at −1 · orange: at 1",
+            "blue: if the person is at −1 · orange: if at 1",
             "Two normal curves that overlap a little.",
-            Axis("mean, in standard deviations of its noise", (-4.0, 7.0)),
+            Axis("released mean (in standard deviations of its noise)", (-4.0, 7.0)),
             Axis("density", (0.0, 0.46)),
             Curve(outputs, norm.pdf(outputs), colour=0, name="at -1"),
             Curve(outputs, norm.pdf(outputs - real), colour=1, name="at 1"),
@@ -481,8 +481,8 @@ def refuted() -> Screen:
         ),
         _guess(
             "Hits against false alarms",
-            f"A chart of hits against false alarms with the printed bound at epsilon "
-            f"{brief(shown.epsilon)}, nearly the diagonal.",
+            f"A chart of hits against false alarms with only the printed bound, epsilon "
+            f"{brief(shown.epsilon)}, which runs close to the diagonal.",
             Axis("false alarms (%)", (0.0, 100.0)),
             Axis("hits (%)", (0.0, 100.0)),
             100.0 * norm.sf(steps),
