@@ -428,7 +428,10 @@ def em() -> Screen:
         2,
         fits("plain", "Without noise", "sees everyone", plain),
         fits(
-            "private", "Private", "hides each person · faint: 12 more runs with fresh noise", private
+            "private",
+            "Private",
+            "hides each person · faint: 12 more runs with fresh noise",
+            private,
         ),
         _guess(
             "How useful is the private fit?",

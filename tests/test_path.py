@@ -107,9 +107,9 @@ def test_the_filled_area_is_the_delta_that_is_asked_for() -> None:
 def test_numbers_in_the_words_are_those_of_the_curves() -> None:
     after = {name: path._texts()[screen][-1] for name, screen in
              (("composition", "composition"), ("bet", "bet"))}  # fmt: skip
-    (told,) = re.findall(r"cost ([\d.]+) and not 10", after["composition"])
+    (told,) = re.findall(r"cost ([\d.]+) together, not 10", after["composition"])
     assert float(told) == pytest.approx(spent(100), rel=3e-3)
-    (belief,) = re.findall(r"10% becomes (\d+)% at most", after["bet"])
+    (belief,) = re.findall(r"10% can rise to (\d+)% at most", after["bet"])
     assert float(belief) == round(TRUTHS["bet"](1.0))
 
 
@@ -119,7 +119,7 @@ def test_every_screen_has_all_its_words() -> None:
     for title, *paragraphs in texts.values():
         assert title
         assert len(paragraphs) == len(path.WORDS)
-    assert "Park 2017: counts in scale" in texts["break"][1]
+    assert "Park et al. (2017) add noise to the exact mean" in texts["break"][1]
 
 
 @pytest.mark.merge
