@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-TITLE = "Guess first, then see."
+TITLE = "Guess first, then see the answer."
 
 # ---------------------------------------------------------------- the path
 
 PATH_LEAD = (
-    "Nine ideas. On each screen, drag the mark, draw the curve you expect, then see the true one."
+    "Nine ideas. On each screen, drag the mark, draw the curve that you expect, then see the true "
+    "curve."
 )
 PREPARING = "Preparing the path…"
 AGE_DIAL = "age of the orange person"
@@ -20,9 +21,9 @@ AGE_DIAL = "age of the orange person"
 # ---------------------------------------------------------------- exercises
 
 EXERCISES_TITLE = "Exercises"
-TERMS = "Every ε is at δ = 10⁻⁵, for replacing one person's (or one image's) row."
-LEAD = f"What does privacy cost? Look (the answer is hidden), guess, and see. {TERMS}"
-MY_GUESS = "That is my guess"
+TERMS = "Every ε holds at δ = 10⁻⁵, for replacing the row of one person (or of one image)."
+LEAD = f"What does privacy cost? Look (the answer is hidden), guess, then see the answer. {TERMS}"
+MY_GUESS = "This is my guess"
 
 
 def your_guess(guess: str, *, right: bool) -> str:
@@ -33,31 +34,31 @@ def your_guess(guess: str, *, right: bool) -> str:
 # ---------------------------------------------------------------- a class
 
 CLASS_TITLE = "Class code"
-CODE_LABEL = "Code of your class"
+CODE_LABEL = "Your class code"
 CODE_EXAMPLE = "stats-7"
 CODE_ERROR = (
-    "it is not 3 to 24 letters from a to z, digits and hyphens",
+    "it must consist of 3 to 24 letters from a to z, digits or hyphens",
     f"choose one like {CODE_EXAMPLE}",
 )
-CLASS_LINKS = ("Link for the class", "Link for shared screen, no guesses")
+CLASS_LINKS = ("Link for the class", "Link for your shared screen, which takes no guesses")
 LEAVE = "Leave this class"
 CLASS_FULL = "The class is full: this guess is not counted."
 SHOW_ANSWER = "Show answer and guesses"
-NO_GUESS = "No guess under this code yet."
+NO_GUESS = "No guesses under this code yet."
 
 
 def class_privacy(hours: int) -> str:
     """What becomes of guesses; hours: until they are forgotten."""
     return (
         "Guesses under a code are counted without names and held only in the server's memory, "
-        f"until {hours} hours after the last one. Anyone who knows or guesses the code can see "
+        f"until {hours} hours after the last guess. Anyone who knows or guesses the code can see "
         "them and add to them."
     )
 
 
 def class_joined(code: str) -> str:
     """Where guesses are counted."""
-    return f"Class **{code}**: your guesses are now counted here, without your name."
+    return f"Class **{code}**: your guesses now count towards this class, without your name."
 
 
 def class_counts(code: str, counts: Mapping[int, int]) -> str:
@@ -95,42 +96,45 @@ DOCUMENTS_LABEL = "A page to read"
 DOCUMENTS = {
     "which-composition": (
         "Which composition should I use?",
-        "One table: your question, and the method for it.",
+        "A table of questions, with the method for each.",
     ),
     "glossary": ("Glossary", "Every term on the screen, in plain words."),
     "methods": ("Methods", "Claim, proof and evidence for every model."),
-    "accounting": ("How costs are computed", "The theorem behind each composition method."),
-    "printed-figures": ("Printed privacy figures", "What papers print, and what is proved."),
-    "security": ("What the guarantee rests on", "What you must trust before you trust an epsilon."),
+    "accounting": ("How privacy costs are computed", "The theorem behind each composition method."),
+    "printed-figures": ("Printed privacy figures", "What papers print, and what can be proved."),
+    "security": (
+        "What the privacy guarantee rests on",
+        "What you must trust before you trust an epsilon.",
+    ),
     "teaching": ("For a class", "Pages that need no server, and a server for a class."),
     "options": (
         "Options on Explore",
-        "Every option of every model: as a dial or a box, or why not.",
+        "Every option of every model: where to set it, or why Explore does not offer it.",
     ),
     "schema": ("The schema file", "Every key, its meaning and an example."),
     "stewards": ("For data stewards", "From public limits to a release that anyone can check."),
     "pipelines": (
         "scikit-learn pipelines",
-        "The privacy cost of a search, a scaler or a second fit.",
+        "The privacy cost of a hyperparameter search, a scaler or a second fit.",
     ),
-    "results": ("Measured results", "Speed and utility, with command, date and machine."),
+    "results": ("Measured results", "Speed and utility, each with its command, date and machine."),
     "extending": (
         "Adding a model, accountant or page",
-        "One file and one line, with a model as the example.",
+        "What you have to write, with a model as the example.",
     ),
     "changelog": ("Changelog", "What changed, and when."),
 }
-NOTEBOOKS_TITLE = "Notebooks: the same with code"
-NOTEBOOKS_PLACE = "In the folder `notebooks` of the source:"
+NOTEBOOKS_TITLE = "Notebooks: the same ideas in code"
+NOTEBOOKS_PLACE = "In the folder `notebooks` of the source code:"
 NOTEBOOKS = {
     "01_what_epsilon_means": "an attacker's guess, and how often it is right",
-    "02_composition": "what many releases cost together, by five methods",
-    "03_private_em_from_scratch": "the algorithm in 40 lines, then the same by `dp.fit`",
+    "02_composition": "what many releases cost together, by five composition methods",
+    "03_private_em_from_scratch": "the algorithm in 40 lines, then the same with `dp.fit`",
     "04_clipping_and_subsampling": "two settings that decide how much the noise hurts",
-    "05_release_and_audit": "how to publish a result, and whether to believe it",
-    "06_use_a_release": "using a model of data that you never see",
-    "dp_em": "DP-EM (2017): every figure and table beside ours",
-    "vips": "VIPS (2020): every figure and table beside ours",
-    "gradient_em": "robust gradient EM (2023): every figure beside ours",
-    "labelled_mixtures": "labelled mixtures (2025): every figure beside ours",
+    "05_release_and_audit": "how to publish a result, and how to check one",
+    "06_use_a_release": "how to use a model of data that you never see",
+    "dp_em": "DP-EM (2017): every figure and table, beside our reproduction",
+    "vips": "VIPS (2020): every figure and table, beside our reproduction",
+    "gradient_em": "robust gradient EM (2023): every figure, beside our reproduction",
+    "labelled_mixtures": "labelled mixtures (2025): every figure, beside our reproduction",
 }

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 BUNDLED = "Bundled data: everything here may be shown"
 INDEX_LEAD = (
-    "Every page is one file: open it, mail it, or put it into your slides with an iframe. What you "
-    "set stands behind the # of its address; <code>theme=dark</code> or <code>theme=light</code> "
-    "there outranks the system."
+    "Every page is one file: open it, mail it, or put it into your slides with an iframe. Your "
+    "settings follow the # in its address; <code>theme=dark</code> or <code>theme=light</code> "
+    "there overrides the system's theme."
 )
-COMPOSE_ABOUT = "What many releases about the same people cost together, by five accountants."
+COMPOSE_ABOUT = (
+    "What many releases about the same people cost together, by each of five accountants."
+)
 PATH_TITLE = "The path"
-PATH_ABOUT = "Nine ideas, from a count and a coin to a broken guarantee: drag, draw, see."
+PATH_ABOUT = "Nine ideas, from a count and a coin to a broken guarantee: drag, draw, compare."
 SHEET = ("Exercise sheet", "The questions, to print.")
 SOLVED_SHEET = ("Exercise sheet with answers", "For the teacher.")
 RELEASED = "Released: anyone may see this"
@@ -23,16 +25,16 @@ RELEASED = "Released: anyone may see this"
 
 def lessons_about(questions: int) -> str:
     """What the page of lessons holds."""
-    return f"{questions} questions with hints: look, guess, then see."
+    return f"{questions} questions with hints: look, guess, then see the answer."
 
 
 # ---------------------------------------------------------------- a page with sliders
 
-COMPOSE_TITLE = "Composition: how costs add up"
+COMPOSE_TITLE = "Composition: how privacy costs add up"
 FILM_TITLE = "How the methods work"
 ONE_SLIDER = (
-    "On this page only one slider can be moved at a time; the others return to where they "
-    "started, because the pictures are stored. In the explorer they move together."
+    "On this page, whose pictures are stored, only one slider can be moved at a time; the others "
+    "return to their starting values. In the explorer you can combine all of them."
 )
 NO_SCRIPT = "The pictures on this page need JavaScript."
 LINK = "Link to this view"
@@ -41,20 +43,20 @@ LINK = "Link to this view"
 def foot(version: str, command: str) -> str:
     """Where a page comes from, and how it goes on from here."""
     return (
-        f"Computed by dpcore {version} and stored in this file, which loads nothing "
-        f"from elsewhere. To choose more, in the explorer: <code>{command}</code>."
+        f"Everything was computed by dpcore {version} and is stored in this file, which loads "
+        f"nothing from elsewhere. For more choices, open the explorer: <code>{command}</code>."
     )
 
 
 # ---------------------------------------------------------------- the lessons
 
-ANSWER = "I have guessed: the answer"
+ANSWER = "I have guessed: show the answer"
 IN_EXPLORER = ", in the explorer"
 
 
 def path_before(address: str) -> str:
     """The way to the path."""
-    return f'<a href="{address}">The path</a> comes before.'
+    return f'Start with <a href="{address}">the path</a>.'
 
 
 # ---------------------------------------------------------------- a release
@@ -77,9 +79,9 @@ def release_checks(created: str, digest: str) -> str:
 
 # ---------------------------------------------------------------- what cannot be written
 
-LEAVE_OUT = "leave it out with --only"
-BASE_ERROR = ("it is not the address of a page", "give one: http://HOST:PORT/PATH")
-WITHOUT_CODES = " (without QR codes, which need: pip install segno)"
+LEAVE_OUT = "name only other pages with --only"
+BASE_ERROR = ("it is not the address of an explorer", "give one of the form http://HOST:PORT/PATH")
+WITHOUT_CODES = " (without QR codes; to add them: pip install segno)"
 
 
 def no_page(name: str) -> str:
@@ -89,36 +91,37 @@ def no_page(name: str) -> str:
 
 def too_large(size: int) -> str:
     """A page that is too large for a mail."""
-    return f"the page has {size:,} bytes"
+    return f"the page is too large ({size:,} bytes)"
 
 
 # ---------------------------------------------------------------- the exercise sheet
 
 PRINT = "Print this page: Ctrl+P."
-SHEET_LEAD = "Look, guess, then see."
+SHEET_LEAD = "Look first, then guess."
 LINKS = (
-    'Links are for <code>dpcore explore "…"</code> on any machine, or to put behind the '
+    'Open a link with <code>dpcore explore "…"</code> on any machine, or append it to the '
     "explorer's address."
 )
-WHY = "Afterwards, in one sentence, why:"
+WHY = "After you have seen the answer, explain it in one sentence:"
 TEACHER_TITLE = "For the teacher"
-HIDE_TITLE = "What <code>hide=</code> knows"
+HIDE_TITLE = "Words for <code>hide=</code>"
 NOTES = (
-    "Have everyone write down a guess before anyone drags. Wrong guesses teach most. With a "
-    "**Class code** on Learn, a dot plot shows everyone's guesses without names.",
+    "Have everyone write down a guess before anyone moves a slider. Wrong guesses teach most. With "
+    "a **Class code** on Learn, a dot plot shows everyone's guesses without names.",
     "Each link hides its answer. **Show it** on the page reveals it to everyone, and the back "
     "button hides it again.",
-    "Your own links: **Share and export**, **Hide from the class**; or add `hide=` with words "
-    "from the table below, separated by commas. A page ignores words that it does not recognise.",
-    "To ask for ε itself: `?epsilon=0.3&hide=epsilon,says,curve,promise` shows two pictures and no "
-    "number. Hidden does not mean protected: the address still contains the answer, so show the "
-    "page in full screen.",
-    "**New noise** is the most useful button: what moves is noise, what stays is signal.",
+    "To make your own links, use **Hide from the class** under **Share and export**, or add "
+    "`hide=` with words from the list below, separated by commas. A page ignores words that it does not "
+    "recognise.",
+    "To have the class guess ε itself, open `?epsilon=0.3&hide=epsilon,says,curve,promise`, which "
+    "shows two pictures and no number. Hidden does not mean protected: the address still contains "
+    "the answer, so show the page in full screen.",
+    "**New noise** is the most useful button: what moves is noise, and what stays is signal.",
     "Before you ask what the guarantee covers, take one person out (**Remove one person** on "
     "Explore): the private picture hardly moves.",
     "After question 3, ask why ten times as many releases cost only three to four times as much.",
-    "Guesses are kept in the address of Learn: students who copy it keep their guesses.",
-    "Every number here was computed by the explorer's own code when this sheet was made.",
+    "Guesses are kept in the address of the Learn page: students who copy it keep their guesses.",
+    "Every number on this sheet was computed by the explorer's own code when the sheet was made.",
 )
 
 
