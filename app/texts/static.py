@@ -111,8 +111,8 @@ NOTES = (
     "Each link hides its answer. **Show it** on the page reveals it to everyone, and the back "
     "button hides it again.",
     "To make your own links, use **Hide from the class** under **Share and export**, or add "
-    "`hide=` with words from the list below, separated by commas. A page ignores words that it does not "
-    "recognise.",
+    "`hide=` with words from the list below, separated by commas. A page ignores words that it "
+    "does not recognise.",
     "To have the class guess ε itself, open `?epsilon=0.3&hide=epsilon,says,curve,promise`, which "
     "shows two pictures and no number. Hidden does not mean protected: the address still contains "
     "the answer, so show the page in full screen.",
