@@ -21,7 +21,10 @@ AGE_DIAL = "age of the orange person"
 # ---------------------------------------------------------------- exercises
 
 EXERCISES_TITLE = "Exercises"
-TERMS = "Every ε holds at δ = 10⁻⁵, for replacing the row of one person (or of one image)."
+TERMS = (
+    "Unless stated otherwise, ε is at δ = 10⁻⁵, for replacing the row of one person (or of one "
+    "image)."
+)
 LEAD = f"What does privacy cost? Look (the answer is hidden), guess, then see the answer. {TERMS}"
 MY_GUESS = "This is my guess"
 

@@ -14,7 +14,7 @@ INDEX_LEAD = (
     "there overrides the system's theme."
 )
 COMPOSE_ABOUT = (
-    "What many releases about the same people cost together, by each of five accountants."
+    "What many releases about the same people cost together, as computed by five accountants."
 )
 PATH_TITLE = "The path"
 PATH_ABOUT = "Nine ideas, from a count and a coin to a broken guarantee: drag, draw, compare."
