@@ -371,7 +371,7 @@ def sampling() -> Screen:
             "What is the ε for the whole table?",
             "An empty chart of epsilon against the sampling rate q.",
             Axis("sampling rate q", (0.0, 1.0)),
-            Axis("ε for the whole table", (0.0, 4.2)),
+            Axis("ε for the table", (0.0, 4.2)),
             steps,
         ),
     )
