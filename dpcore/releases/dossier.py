@@ -224,7 +224,8 @@ def read_verified(
         stated = record["guarantee"]
         proof = Proof(**stated["proof"])
         agreed = stated["epsilon"] == proof.epsilon and stated["delta"] == proof.delta
-        worded = _worded(stated, proof, None if record["format"] in (FOURTH, FORMAT) else show_bound)
+        powers = record["format"] in (FOURTH, FORMAT)
+        worded = _worded(stated, proof, None if powers else show_bound)
         adjacency = {entry.adjacency for entry in ledger_read}
         rehearsal = stated["rehearsal"]
         bound = replay(ledger_read, proof)
