@@ -161,12 +161,12 @@ EXERCISES = {
     # ------------------------------------------------ 01 what epsilon means
     "guess": Exercise(
         _guess,
-        "the best rule guesses 'with' above 100.5, and the noise leaves the count on its side of "
-        "that border with probability Phi(1 / (2 z)).",
+        "the best rule guesses 'with' above 100.5, and the noise leaves the count on its own side "
+        "of this threshold with probability Phi(1 / (2 z)).",
         (
             (
                 lambda: ndtr(1.0 / 3.0),
-                "that is Phi(1 / z); the border lies half a patient from each count.",
+                "that is Phi(1 / z); the threshold is 0.5 away from each count, not 1.",
             ),
             (
                 lambda: ndtr(1.0 / 18.0),
@@ -176,21 +176,21 @@ EXERCISES = {
             (
                 lambda: 1.0 / (1.0 + math.exp(-float(epsilon_of(DELTA, 1.0 / 3.0)))),
                 "that is e^epsilon / (1 + e^epsilon), the bound for any mechanism with this "
-                "noise's epsilon; Gaussian noise stays below it.",
+                "noise's epsilon and delta 0; Gaussian noise stays below it.",
             ),
         ),
     ),
     "noise": Exercise(
         _noise,
-        "the curve of this noise meets epsilon 1 at delta 1e-5; less noise misses the budget.",
+        "with this noise, epsilon is exactly 1 at delta 1e-5; less noise exceeds the budget.",
         (
             (
                 lambda: math.sqrt(2.0 * math.log(1.25 / DELTA)),
                 "that is the classical sqrt(2 ln(1.25 / delta)) / epsilon, which adds more noise "
                 "than the curve requires.",
             ),
-            (lambda: 1.0, "1 / epsilon is the scale of Laplace noise."),
-            (lambda: _noise() ** 2, "that is the variance, and the multiplier is its root."),
+            (lambda: 1.0, "that is 1 / epsilon, the scale of Laplace noise."),
+            (lambda: _noise() ** 2, "that is the variance; the multiplier is its square root."),
         ),
     ),
     "delta": Exercise(
@@ -199,12 +199,13 @@ EXERCISES = {
         (
             (
                 lambda noise, epsilon: 2.0 * ndtr(0.5 / noise) - 1.0,
-                "e^epsilon is missing; that is the area between the curves, delta at epsilon 0.",
+                "e^epsilon is missing; that is the area by which one curve exceeds the other, "
+                "delta at epsilon 0.",
             ),
             (
                 lambda noise, epsilon: ndtr(0.5 / noise - epsilon * noise),
-                "that is the probability of a loss above epsilon; subtract e^epsilon times the "
-                "other curve.",
+                "that is the probability of a privacy loss above epsilon; subtract e^epsilon times "
+                "its probability under the other curve.",
             ),
         ),
         at=((1.0, 1.0), (2.0, 0.5), (4.0, 0.1)),
@@ -214,16 +215,19 @@ EXERCISES = {
         lambda: _fifty("exact"),
         "fifty releases with multiplier 20 are one with multiplier 20 / sqrt(50).",
         (
-            (lambda: _fifty("linear"), "that adds up the epsilons, far above the exact cost."),
+            (
+                lambda: _fifty("linear"),
+                "that adds up the epsilons, which is far above the exact cost.",
+            ),
             (lambda: _fifty("zcdp"), "that is zCDP's upper bound; the exact cost is lower."),
             (
                 lambda: math.sqrt(50.0) * float(epsilon_of(DELTA, 1.0 / 20.0)),
-                "that is one release's epsilon times sqrt(50), but it is the multiplier that "
-                "scales with the root.",
+                "that is one release's epsilon times sqrt(50), but it is the multiplier that is "
+                "divided by sqrt(50).",
             ),
             (
                 lambda: float(epsilon_of(DELTA, 1.0 / (20.0 * math.sqrt(50.0)))),
-                "that is one release with more noise; more releases act like less noise.",
+                "that is one release with more noise; many releases are like one with less noise.",
             ),
         ),
     ),
@@ -234,8 +238,8 @@ EXERCISES = {
             (lambda: (1.0, DELTA), "the deltas add up as well."),
             (
                 lambda: (0.1 * math.sqrt(10.0), 10.0 * DELTA),
-                "basic composition adds epsilons; the root belongs to advanced composition, which "
-                "also charges for its own delta.",
+                "basic composition adds epsilons; the square root is from advanced composition, "
+                "which also adds a delta of its own.",
             ),
         ),
     ),
@@ -246,11 +250,12 @@ EXERCISES = {
         (
             (
                 lambda: 0.1,
-                "q times epsilon is the limit for small epsilons; at epsilon 1 it is too small.",
+                "that is q times epsilon, the limit for small epsilons; at epsilon 1 it is too "
+                "small.",
             ),
             (
                 lambda: 0.1 * math.expm1(1.0),
-                "that is q (e^epsilon - 1), an upper bound; take the logarithm of 1 plus it.",
+                "that is q (e^epsilon - 1), an upper bound; add 1 and take the logarithm.",
             ),
             (lambda: 1.0, "that is the cost without sampling."),
         ),
@@ -258,19 +263,19 @@ EXERCISES = {
     # ------------------------------------------------ 03 private EM from scratch
     "sensitivity": Exercise(
         lambda: 2.0,
-        "each of the two vectors has length at most sqrt(2), and the angle between them is at "
-        "most a right angle.",
+        "each of the two vectors has length at most sqrt(2), and they are at most at a right angle "
+        "to each other.",
         (
             (
                 lambda: 2.0 * math.sqrt(2.0),
-                "that treats the two vectors as opposite, which counts never are.",
+                "that treats the two vectors as opposite, but they are at most at a right angle.",
             ),
             (
                 lambda: math.sqrt(2.0),
                 "that is the length of one row's vector; a replacement takes one away and adds "
                 "another.",
             ),
-            (lambda: math.sqrt(6.0), "that counts the squares, which are not released here."),
+            (lambda: math.sqrt(6.0), "that includes the squares, which are not released here."),
         ),
     ),
     "forty_steps": Exercise(
@@ -279,13 +284,14 @@ EXERCISES = {
         (
             (
                 lambda: 4.0 * _noise(10),
-                "that is four times the noise of ten steps; noise grows with the root of the "
-                "number of steps.",
+                "that is four times the noise of ten steps; noise grows with the square root of "
+                "the number of steps.",
             ),
             (lambda: _noise(10), "with the noise of ten steps, forty cost more than epsilon 1."),
             (
                 lambda: _noise(40, "linear"),
-                "that gives each step epsilon 1 / 40; composed exactly, less noise is enough.",
+                "that gives each step epsilon 1 / 40; with exact composition, less noise is "
+                "enough.",
             ),
         ),
     ),
@@ -299,7 +305,7 @@ EXERCISES = {
             ),
             (
                 lambda count, total: np.clip(total / count, -1.0, 1.0),
-                "a noisy count may be 0 or negative; count it as 1 at least.",
+                "a noisy count may be 0 or negative; treat it as at least 1.",
             ),
             (
                 lambda count, total: total / count,
@@ -332,11 +338,12 @@ EXERCISES = {
         (
             (
                 lambda rows, bound: rows * bound / np.linalg.norm(rows, axis=1, keepdims=True),
-                "rows that are short enough must stay as they are.",
+                "rows no longer than the bound must stay as they are.",
             ),
             (
                 lambda rows, bound: np.clip(rows, -bound, bound),
-                "that clips each column alone; a row may still be sqrt(2) times the bound long.",
+                "that clips each column alone; with two columns, a row may still be sqrt(2) times "
+                "the bound long.",
             ),
             (lambda rows, bound: rows / bound, "that rescales all rows and clips none."),
         ),
@@ -348,16 +355,16 @@ EXERCISES = {
         "0.9 is at most e^epsilon times 0.1, plus delta.",
         (
             (lambda: 9.0, "that is e^epsilon; epsilon is its logarithm."),
-            (lambda: math.log10(9.0), "epsilon takes the natural logarithm."),
+            (lambda: math.log10(9.0), "that is the logarithm to base 10; take the natural one."),
             (
                 lambda: math.log(0.9 / 0.5),
-                "compare with how often the same answer comes without the person, not with a coin.",
+                "compare with the rate of false alarms, 0.1, not with a coin toss.",
             ),
         ),
     ),
     "never_wrong": Exercise(
         lambda: 1.0 - 0.05 ** (1.0 / 1000.0),
-        "at any higher rate, 1,000 trials show a false alarm with more than 95% probability.",
+        "at any higher rate, 1,000 trials show a false alarm with a probability above 95%.",
         (
             (lambda: 0.0, "what did not occur in 1,000 trials may still happen."),
             (
@@ -366,20 +373,20 @@ EXERCISES = {
             ),
             (
                 lambda: 1.0 - 0.025 ** (1.0 / 1000.0),
-                "that leaves 2.5% on each side; only one side is needed.",
+                "that leaves 2.5% on each side; a limit on one side may leave all 5% there.",
             ),
         ),
     ),
     # ------------------------------------------------ 06 use a release
     "ten_years": Exercise(
         lambda coefficient: math.exp(10.0 * coefficient),
-        "log odds add up, so that odds multiply.",
+        "yearly changes of the log odds add up, so the factors on the odds multiply.",
         (
             (
                 lambda coefficient: 10.0 * coefficient,
-                "that is the change of the log odds; the odds change by its exponential.",
+                "that is the change of the log odds; the factor on the odds is its exponential.",
             ),
-            (lambda coefficient: math.exp(coefficient), "that is the factor of one year."),
+            (lambda coefficient: math.exp(coefficient), "that is the factor for one year."),
             (
                 lambda coefficient: 1.0 + 10.0 * math.expm1(coefficient),
                 "that adds up ten yearly changes; factors multiply.",
