@@ -42,7 +42,7 @@ SECOND = "dpcore dossier 2"  # without the hash of its own content, and who answ
 THIRD = "dpcore dossier 3"  # its sentence has a decimal delta: 0.00001, not 1e-5
 FOURTH = "dpcore dossier 4"  # its report has other words
 FORMAT = "dpcore dossier 5"
-KNOWN = (FIRST, SECOND, THIRD, FOURTH, FORMAT)
+FORMATS = (FIRST, SECOND, THIRD, FOURTH, FORMAT)
 NAME_IT = "name the folder of a release, or its dossier.json"
 CHOSEN = {
     "unsaid": "it was not stated what was looked at while settings were chosen",
@@ -179,7 +179,7 @@ def read_dossier(path: str | Path) -> dict[str, Any]:
         raise InputError("dossier", f"it cannot be read ({problem.strerror})", NAME_IT) from None
     except (ValueError, RecursionError):
         raise InputError("dossier", "the file is not JSON", NAME_IT) from None
-    if not isinstance(record, dict) or record.get("format") not in KNOWN:
+    if not isinstance(record, dict) or record.get("format") not in FORMATS:
         raise InputError("dossier", "the file is not a dossier of a known format", NAME_IT)
     return record
 
