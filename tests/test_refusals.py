@@ -737,10 +737,10 @@ def _centres(**words: Any) -> Any:
         ],
         (lambda: dp.Privacy(1.0, 1e-5, accountant=None), "^accountant: it is not a name"),  # type: ignore[arg-type]
         (lambda: Schema("ab"), "^columns: some are not columns; give a dp.Column"),  # type: ignore[arg-type]
-        (lambda: dp.replay(None, None), "^proof: there is none, or no ledger"),  # type: ignore[arg-type]
+        (lambda: dp.replay(None, None), "^proof: the proof or the ledger is missing"),  # type: ignore[arg-type]
         (
             lambda: dp.replay(Ledger(()), None),  # type: ignore[arg-type]
-            "^proof: there is none, or no ledger",
+            "^proof: the proof or the ledger is missing",
         ),
         (lambda: Schema.from_toml("[table]\nunit = 'day'"), "^schema: it is the text of a schema"),
         (lambda: _fit(seed=0).sample(2, seed="x"), "^seed: 'x' is not a number"),

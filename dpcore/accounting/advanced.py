@@ -30,7 +30,7 @@ class AdvancedAccountant(InPairs):
     source: str = "Dwork, Roth 2014, Theorem 3.20; Balle, Wang 2018, Theorem 8"
     assumptions: tuple[str, ...] = (
         "every Gaussian release has its own share of delta",
-        "the rest of delta pays for the composition",
+        "the rest of delta is the slack of the composition theorem",
     )
 
     counting = "advanced composition"

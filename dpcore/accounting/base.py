@@ -189,8 +189,7 @@ def check_plain(events: Events, title: str) -> None:
             raise NotCovered(
                 "sampling",
                 f"{title} has no theorem for releases on a random sample of the table",
-                f"{_covering(event)}leave the sampling out (sampling none), which never "
-                "understates the cost",
+                _covering(event),
             )
         if not isinstance(event.mechanism, Gaussian | Laplace | EpsilonDelta | DiscreteGaussian):
             raise NotCovered(
@@ -205,11 +204,17 @@ _SAMPLED = {
     ("poisson", "replace_one"): "choose pld, or ",
     ("without_replacement", "replace_one"): "choose pld, wbk27 or wbk9, or ",
 }
+UNSAMPLED = "leave the sampling out (sampling none), which never understates the privacy loss"
 
 
 def _covering(event: Event) -> str:
-    """The methods that cover a sampled event, where there are any."""
-    return _SAMPLED.get((event.sampling, event.adjacency), "")
+    """The remedy for a sampled event. A row more in the table replaces another in a sample of
+    fixed size, so there the release without sampling is no bound.
+    """
+    case = (event.sampling, event.adjacency)
+    if case == ("without_replacement", "add_remove"):
+        return "give the noise under replace_one and choose pld, wbk27 or wbk9"
+    return _SAMPLED.get(case, "") + UNSAMPLED
 
 
 def check_one_case(event: Event, title: str) -> None:
@@ -221,7 +226,7 @@ def check_one_case(event: Event, title: str) -> None:
         raise NotCovered(
             "parallel",
             f"{title} has no theorem for releases on disjoint parts of the table",
-            "compose them as sequential (parallel false), which never understates the cost",
+            "compose them sequentially (parallel false), which never understates the privacy loss",
         )
 
 
@@ -256,8 +261,8 @@ def _scaled(event: Event, factor: Real) -> Event:
             return replace(event, mechanism=DiscreteGaussian(_times(value, factor), steps))
     raise InputError(
         "events",
-        "a black box has no noise that could be scaled",
-        "give gaussian and laplace events only",
+        "a black box has no noise to scale",
+        "give gaussian, laplace and discrete_gaussian events only",
     )
 
 

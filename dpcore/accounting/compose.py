@@ -112,7 +112,7 @@ def calibrate(
     probability("delta", delta)
     target = np.asarray(epsilon, dtype=float)
     if not np.all((target > 0.0) & np.isfinite(target)):
-        raise InputError("epsilon", "a value is not a finite number above 0", "give one, e.g. 1")
+        raise InputError("epsilon", "a value is not a finite number above 0", "give e.g. 1")
     cases = worst_cases(events)
     for case in cases:
         method.check(case)
@@ -142,12 +142,10 @@ def covers(name: str | Accountant, events: Events) -> str | None:
 def _check_noise(events: Events) -> None:
     for event in live(events):
         if isinstance(event.mechanism, EpsilonDelta):
-            raise InputError(
-                "events", "a black box has no noise that could be scaled", "give its mechanism"
-            )
+            raise InputError("events", "a black box has no noise to scale", "give its mechanism")
         if np.any(np.asarray(noise_of(event)) == 0.0):
             raise InputError(
-                "events", "noise of size 0 stays 0 at every scale", "give every event some noise"
+                "events", "noise of size 0 stays 0 at every scale", "give every event noise above 0"
             )
 
 

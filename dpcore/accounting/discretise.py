@@ -248,7 +248,7 @@ def _check_length(length: int) -> None:
     if length > _LONGEST:
         raise NotCovered(
             "events",
-            "their losses are spread too widely for one lattice",
+            "their privacy losses are spread too widely for one lattice",
             "choose rdp or zcdp_tight",
         )
 

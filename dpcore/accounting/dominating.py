@@ -111,19 +111,19 @@ def check_sampling(event: Event) -> None:
     if event.adjacency in ("label", "feature"):
         raise NotCovered(
             "sampling",
-            "noise that covers part of a row does not hide whether the row is in a sample",
+            "noise that covers only part of a row does not hide whether the row is in a sample",
             "choose adjacency replace_one or add_remove, or leave the sampling out (sampling none)",
         )
     if event.sampling == "without_replacement" and event.adjacency == "add_remove":
         raise NotCovered(
             "sampling",
-            "there is no theorem for samples of fixed size when rows are added or removed",
+            "there is no theorem for fixed-size samples when a row is added or removed",
             "choose adjacency replace_one, or sampling poisson",
         )
     if replaced_in_poisson(event) and not isinstance(event.mechanism, Gaussian):
         raise NotCovered(
             "sampling",
-            "for Poisson samples under replace_one there is a theorem for Gaussian noise only",
+            "for Poisson samples under replace_one, the theorem covers Gaussian noise only",
             "choose adjacency add_remove, or sampling without_replacement",
         )
 
@@ -155,7 +155,7 @@ def _plain(event: Event, reach: float) -> Pair:
 def _no_worst_pair() -> NotCovered:
     return NotCovered(
         "mechanism",
-        "no worst pair is known for a vector with discrete Gaussian noise",
+        "no dominating pair is known for a vector with discrete Gaussian noise",
         "choose zcdp_tight or rdp",
     )
 
@@ -218,7 +218,7 @@ def discrete(scale: float, steps: int, reach: float) -> Pair:
     far = int(np.ceil(reach * scale)) + steps + 1
     if 2 * far + steps > _MOST_POINTS:
         raise NotCovered(
-            "mechanism", "its noise has too many values for one lattice", "choose zcdp_tight"
+            "mechanism", "the noise has too many values for one lattice", "choose zcdp_tight"
         )
     whole = np.arange(-far, far + steps + 1, dtype=float)
     noise = np.exp(-0.5 * np.square(whole / scale))

@@ -85,7 +85,7 @@ def _pair(first: Real, second: Real) -> tuple[Array, Array]:
     )
     if not (np.all(left >= 0.0) and np.all(right >= 0.0)):
         raise InputError(
-            "epsilon, delta, mu", "a value is below 0 or undefined", "give values >= 0"
+            "epsilon, delta, mu", "a value is below 0 or not a number", "give values >= 0"
         )
     return left, right
 
@@ -190,7 +190,7 @@ class GaussianAccountant:
     title: str = "Exact"
     kind: str = "exact"
     source: str = "Dong, Roth, Su 2022, Corollary 3.3; Balle, Wang 2018, Theorem 8"
-    assumptions: tuple[str, ...] = ("noise is drawn from the exact normal law",)
+    assumptions: tuple[str, ...] = ("noise is drawn from the exact normal distribution",)
 
     def check(self, events: Events) -> None:
         """Raise NotCovered for noise that is not normal throughout."""
@@ -199,7 +199,7 @@ class GaussianAccountant:
             raise NotCovered(
                 "accountant",
                 "exact composition covers Gaussian noise only",
-                "choose pld (or zcdp_tight; linear or advanced for black boxes with a delta)",
+                "choose pld or zcdp_tight, or linear or advanced for black boxes with a delta",
             )
 
     def epsilon(self, events: Events, delta: Real) -> Real:

@@ -251,7 +251,7 @@ class Composition:
         if size > self._longest:
             raise NotCovered(
                 "events",
-                "their losses are spread too widely for one lattice",
+                "their privacy losses are spread too widely for one lattice",
                 "choose rdp or zcdp_tight",
             )
         return self._density(tilt, at, below, next_fast_len(size, real=True))

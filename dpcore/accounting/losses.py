@@ -102,7 +102,7 @@ def tradeoff(events: Events, false_alarms: Array) -> Array:
     """
     alarms = np.asarray(false_alarms, dtype=float)
     if not np.all((alarms >= 0.0) & (alarms <= 1.0)):
-        raise InputError("false_alarms", "a value is not in [0, 1]", "give shares")
+        raise InputError("false_alarms", "a value is not in [0, 1]", "give probabilities")
     if all_gaussian(events):
         return _normal_misses(alarms, float(np.asarray(total_mu(events))))
     epsilons = np.concatenate([np.zeros(1), np.geomspace(1e-4, _widest(events), _CURVE)])

@@ -45,7 +45,10 @@ class MomentsAccountant:
         cap = (
             f"{_WHOLE}, or {_SAMPLED} with samples" if self.max_lambda is None else self.max_lambda
         )
-        return ("noise is drawn from the exact law", f"orders are whole numbers up to {cap}")
+        return (
+            "noise is drawn from the exact distribution",
+            f"orders are whole numbers up to {cap}",
+        )
 
     def check(self, events: Events) -> None:
         """Raise NotCovered for releases without a bound on their moments."""

@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpcore.accounting.base import Events, check_one_case, least_delta, live, real
+from dpcore.accounting.base import UNSAMPLED, Events, check_one_case, least_delta, live, real
 from dpcore.accounting.gaussian import epsilon_of
 from dpcore.arrays import Array
 from dpcore.errors import InputError, NotCovered
@@ -116,20 +116,20 @@ def check_pairs(events: Events, title: str) -> None:
         if not isinstance(event.mechanism, Gaussian | Laplace | EpsilonDelta):
             raise NotCovered(
                 "mechanism",
-                f"{title} has no formula for the pair of a mechanism of this kind",
+                f"{title} has no formula for the (epsilon, delta) pair of a mechanism of this kind",
                 "give a gaussian, laplace or epsilon_delta event, or choose pld or zcdp_tight",
             )
         if (event.sampling, event.adjacency) not in _SAMPLES and event.sampling != "none":
             raise NotCovered(
                 "sampling",
                 f"{title} has no theorem for {_WORDS[event.sampling]} under {event.adjacency}",
-                "choose poisson with add_remove, without_replacement with replace_one, or leave "
-                "the sampling out (sampling none), which never understates the cost",
+                "choose poisson with add_remove or without_replacement with replace_one"
+                + (f", or {UNSAMPLED}" if event.adjacency != "add_remove" else ""),
             )
 
 
 _SAMPLES = (("poisson", "add_remove"), ("without_replacement", "replace_one"))
-_WORDS = {"poisson": "Poisson samples", "without_replacement": "samples of a fixed size"}
+_WORDS = {"poisson": "Poisson samples", "without_replacement": "fixed-size samples"}
 
 
 class InPairs:
@@ -171,8 +171,8 @@ def pair_assumptions(events: Events, assumptions: tuple[str, ...]) -> tuple[str,
         return assumptions
     return (
         *assumptions,
-        "each release on a fresh sample has its amplified pair (Balle, Barthe, "
-        "Gaboardi 2018, Theorems 8 and 9)",
+        "each release on a fresh sample has the (epsilon, delta) pair amplified by subsampling "
+        "(Balle, Barthe, Gaboardi 2018, Theorems 8 and 9)",
     )
 
 
@@ -205,13 +205,13 @@ def check_affordable(events: Events, delta: Real, *, slack_needed: bool) -> None
     if releases == 0 or left <= 0.0:
         raise SharesExceedDelta(
             "delta",
-            f"{delta_text(smallest)} is used up by black boxes with deltas of "
-            f"{delta_text(boxes)} in all",
+            f"{delta_text(smallest)} is used up by black boxes, whose deltas add up to "
+            f"{delta_text(boxes)}",
             f"give a delta above {delta_text(boxes)}",
         )
     raise SharesExceedDelta(
         "delta_each",
-        f"the deltas of single releases add up to {delta_text(spent)}, which uses up "
+        f"the deltas of the single releases add up to {delta_text(spent)}, which uses up "
         f"delta {delta_text(smallest)}",
         f"give every Gaussian release {'less than' if slack_needed else 'at most'} "
         f"{delta_text(three_figures_down(left / releases), down=True)}",

@@ -50,7 +50,7 @@ def worst_cases(events: Events) -> list[Case]:
     choices = [_chosen(members) for members in groups.values()]
     if prod(map(len, choices)) > _MOST_CASES:
         raise InputError(
-            "group", "there are too many combinations of the groups", "give fewer or larger groups"
+            "group", "the groups have too many combinations", "give fewer or smaller groups"
         )
     return [tuple([*plain, *(e for part in parts for e in part)]) for parts in product(*choices)]
 
@@ -61,7 +61,7 @@ def check_one_adjacency(events: Events) -> None:
         raise InputError(
             "adjacency",
             "the events have different adjacencies",
-            "give events of one adjacency",
+            "give all events the same adjacency",
         )
 
 
@@ -80,8 +80,8 @@ def _group(event: Event) -> str:
     if event.group is None:
         raise InputError(
             "group",
-            "events on disjoint parts have no name",
-            "give all events of one division the same name",
+            "an event on a disjoint part has no group name",
+            "give all events on the parts of one partition the same name",
         )
     return event.group
 

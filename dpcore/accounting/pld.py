@@ -54,7 +54,7 @@ class PLDAccountant:
         "Sommer, Meiser, Mohammadi 2019; Doroshenko et al. 2022; "
         "Zhu, Dong, Wang 2022, Theorems 10 and 11 and Proposition 30"
     )
-    assumptions: tuple[str, ...] = ("noise is drawn from the exact law",)
+    assumptions: tuple[str, ...] = ("noise is drawn from the exact distribution",)
     precision: float = 1e-5
 
     def check(self, events: Events) -> None:
@@ -66,7 +66,7 @@ class PLDAccountant:
             if not isinstance(event.mechanism, _KNOWN):
                 raise NotCovered(
                     "mechanism",
-                    "no worst pair is known for a mechanism of this kind",
+                    "no dominating pair is known for a mechanism of this kind",
                     "give a gaussian, laplace, discrete_gaussian or epsilon_delta event",
                 )
 
@@ -74,10 +74,10 @@ class PLDAccountant:
         """Those that the events' samples add."""
         assumptions = self.assumptions
         if any(event.sampling != "none" for event in live(events)):
-            assumptions += ("every sample is drawn afresh, and nobody sees who is in it",)
+            assumptions += ("every sample is drawn afresh and stays secret",)
         if any(map(replaced_in_poisson, live(events))):
             assumptions += (
-                "every row is clipped to a ball around 0: sensitivity is twice its radius",
+                "every row is clipped to a ball around 0, so the sensitivity is twice its radius",
             )
         return assumptions
 
@@ -112,7 +112,7 @@ class PLDAccountant:
             if delta >= drawn(merged(case)):
                 raise InputError(
                     "delta",
-                    "the sampling rate is so low that any amount of noise meets it",
+                    "at this sampling rate any amount of noise meets the budget",
                     "give a smaller delta",
                 )
             places = [i for i, (other, _) in enumerate(cells) if other == case]

@@ -42,7 +42,7 @@ def best_proof(events: Events, delta: float) -> Proof:
 
 def _proof(bound: Bound) -> Proof:
     if np.ndim(bound.epsilon) != 0:
-        raise InputError("events", "they describe a grid of runs", "ask for the events of one run")
+        raise InputError("events", "they describe a grid of runs", "give the events of one run")
     return Proof(float(bound.epsilon), bound.delta, bound.accountant, bound.kind, bound.source)
 
 
@@ -56,7 +56,7 @@ def replay(ledger: Ledger, proof: Proof) -> Bound:
     """
     if not isinstance(ledger, Ledger) or not isinstance(proof, Proof):
         raise InputError(
-            "proof", "there is none, or no ledger", "give both of a fit that is proved"
+            "proof", "the proof or the ledger is missing", "give both, from a fit in proved mode"
         )
     if proof.ledger is not None and proof.ledger != ledger.fingerprint():
         raise ReplayError("The ledger is not the one that the proof was computed from.")
@@ -71,10 +71,13 @@ def replay(ledger: Ledger, proof: Proof) -> Bound:
     if np.ndim(bound.epsilon) != 0:
         raise ReplayError("The ledger describes a grid of runs; replay one run of it.")
     if bound.kind != proof.kind:
-        raise ReplayError(f"The proof states kind {proof.kind!r}; the method gives {bound.kind!r}.")
+        raise ReplayError(
+            f"The proof states kind {proof.kind!r}, but the method gives {bound.kind!r}."
+        )
     if not _agree(float(bound.epsilon), proof.epsilon):
         raise ReplayError(
-            f"The ledger gives epsilon {bound.epsilon:.12g}, the proof states {proof.epsilon:.12g}."
+            f"The ledger gives epsilon {bound.epsilon:.12g}, "
+            f"but the proof states {proof.epsilon:.12g}."
         )
     return bound
 

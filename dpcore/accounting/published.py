@@ -79,7 +79,7 @@ def published_budget(
     gaussian = iterations * components if laplace else iterations * (2 * components + 1)
     target = np.asarray(epsilon, dtype=float)
     if not np.all((target > 0.0) & np.isfinite(target)):
-        raise InputError("epsilon", "a value is not a finite number above 0", "give one, e.g. 1")
+        raise InputError("epsilon", "a value is not a finite number above 0", "give e.g. 1")
     delta_of_each = _delta_each(accountant, delta, gaussian, delta_each)
     numerator = math.sqrt(2.0 * math.log(1.25 / delta_of_each))
     match accountant:

@@ -51,7 +51,7 @@ def delta_at(events: Events, epsilon: Real, accountant: str | Accountant = "exac
     """
     wanted = np.asarray(epsilon, dtype=float)
     if not np.all(wanted >= 0.0):
-        raise InputError("epsilon", "a value is below 0 or undefined", "give 0 or more")
+        raise InputError("epsilon", "a value is below 0 or not a number", "give 0 or more")
     method = registered(accountant)
     deltas = [np.asarray(method.delta(case, epsilon)) for case in worst_cases(events)]
     return real(np.maximum.reduce(deltas))
@@ -78,7 +78,7 @@ def against_count(
         method.check(case)
     wanted = np.asarray(counts, dtype=float)
     if not np.all((wanted >= 0.0) & (wanted == np.floor(wanted)) & np.isfinite(wanted)):
-        raise InputError("counts", "a value is not a whole number of 0 or more", "give whole ones")
+        raise InputError("counts", "a value is not a whole number >= 0", "give whole numbers")
     if method.name in _BY_SQUARES and all_gaussian(events) and _one_run(events):
         with np.errstate(divide="ignore"):
             factor = 1.0 / np.sqrt(wanted)
@@ -114,7 +114,7 @@ def most_repeats(
     method = registered(accountant)
     whole("most", most, least=0)
     if not _one_run(events):
-        raise InputError("events", "they describe a grid of runs", "ask for the events of one run")
+        raise InputError("events", "they describe a grid of runs", "give the events of one run")
     for case in worst_cases(events):
         method.check(case)
 
@@ -240,7 +240,7 @@ def _largest_box(
     """The largest epsilon of a black box that may run ``releases`` times: bisection on its log."""
     target = np.asarray(epsilon, dtype=float)
     if not np.all((target > 0.0) & np.isfinite(target)):
-        raise InputError("epsilon", "a value is not a finite number above 0", "give one, e.g. 1")
+        raise InputError("epsilon", "a value is not a finite number above 0", "give e.g. 1")
 
     def meets(log_each: Array) -> NDArray[np.bool_]:
         box = Event(EpsilonDelta(real(np.exp(log_each)), delta_each), count=releases)
@@ -250,7 +250,7 @@ def _largest_box(
     high = np.full(target.shape, math.log(_LARGEST))
     if not np.all(meets(low)):
         raise InputError(
-            "epsilon", "by this method not even one release meets it", "give a larger epsilon"
+            "epsilon", "by this method a single release exceeds it", "give a larger epsilon"
         )
     for _ in range(60):
         middle = 0.5 * (low + high)
@@ -343,5 +343,5 @@ def attacker_success(events: Events, prior: Real, accountant: str | Accountant =
 def _prior(value: Real) -> Array:
     prior = np.asarray(value, dtype=float)
     if not np.all((prior > 0.0) & (prior < 1.0)):
-        raise InputError("prior", "a value is not between 0 and 1", "give one, for example 0.5")
+        raise InputError("prior", "a value is not between 0 and 1", "give a probability, e.g. 0.5")
     return prior

@@ -83,8 +83,8 @@ class RenyiAccountant:
         "Mironov, Talwar, Zhang 2019, section 3.3"
     )
     assumptions: tuple[str, ...] = (
-        "noise is drawn from the exact law",
-        "samples, where there are any, are drawn afresh and independently for every release",
+        "noise is drawn from the exact distribution",
+        "any samples are drawn afresh and independently for every release",
     )
 
     def __post_init__(self) -> None:

@@ -31,6 +31,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from dpcore.accounting.base import (
+    UNSAMPLED,
     Events,
     check_concentrated,
     check_one_case,
@@ -60,7 +61,7 @@ _WIDEST = math.pi * math.sqrt(2.0 / _EXPONENT)  # its step for a normal density,
 _MOST_NODES = 1 << 16  # an integrand that needs more is replaced by the release without sampling
 _AT_ONCE = 1 << 16  # nodes of all orders together, so that they stay in the processor's cache
 _LARGEST_EXPONENT = 600.0
-_UNSAMPLED = ", or leave the sampling out (sampling none), which never understates the cost"
+_UNSAMPLED = f", or {UNSAMPLED}"
 _SERIES = [1.0 / math.factorial(k + 2) for k in range(10)]
 _SMALL = 0.125  # below, the series; above, subtraction loses less than four binary digits
 
@@ -135,14 +136,14 @@ def _check_poisson(event: Event, title: str) -> None:
     if event.adjacency != "add_remove":
         raise NotCovered(
             "adjacency",
-            f"{title} has a theorem for Poisson samples only where a row is added or removed",
+            f"{title} covers Poisson samples only where a row is added or removed",
             "give the noise under add_remove"
             + (" or choose pld" if event.adjacency == "replace_one" else _UNSAMPLED),
         )
     if not isinstance(event.mechanism, Gaussian):
         raise NotCovered(
             "mechanism",
-            f"{title} has a theorem for Poisson samples only with Gaussian noise",
+            f"{title} covers Poisson samples only with Gaussian noise",
             f"choose pld{_UNSAMPLED}",
         )
 

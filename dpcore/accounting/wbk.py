@@ -32,6 +32,7 @@ from functools import lru_cache
 import numpy as np
 
 from dpcore.accounting.base import (
+    UNSAMPLED,
     Events,
     check_concentrated,
     check_one_case,
@@ -83,9 +84,9 @@ class FixedSizeAccountant:
     conversion: Conversion = "best"
     kind: str = "upper bound"
     assumptions: tuple[str, ...] = (
-        "noise is drawn from the exact law",
-        "a fresh sample of fixed size, without replacement, for every release",
-        "one whole row is replaced",
+        "noise is drawn from the exact distribution",
+        "every release has a fresh sample of fixed size, drawn without replacement",
+        "neighbouring tables differ in one whole row, which is replaced",
     )
 
     def __post_init__(self) -> None:
@@ -198,7 +199,7 @@ def check_fixed_size(events: Events, title: str) -> None:
         if event.sampling == "poisson":
             raise NotCovered(
                 "sampling",
-                f"{title} covers samples of a fixed size, not Poisson samples",
+                f"{title} covers fixed-size samples, not Poisson samples",
                 "choose rdp (noise under add_remove) or pld",
             )
         if event.adjacency == "add_remove":
@@ -211,15 +212,13 @@ def check_fixed_size(events: Events, title: str) -> None:
             raise NotCovered(
                 "adjacency",
                 f"{title} needs noise that covers the replacement of a whole row",
-                "give the noise under replace_one, or leave the sampling out (sampling none), "
-                "which never understates the cost",
+                f"give the noise under replace_one, or {UNSAMPLED}",
             )
         if not isinstance(event.mechanism, Gaussian):
             raise NotCovered(
                 "mechanism",
-                f"{title} is implemented only for Gaussian noise on samples",
-                "choose pld, or leave the sampling out (sampling none), which never understates "
-                "the cost",
+                f"on samples, {title} is implemented only for Gaussian noise",
+                f"choose pld, or {UNSAMPLED}",
             )
 
 

@@ -185,7 +185,7 @@ class ZCDPAccountant:
     source: str
     tight: bool
     kind: str = "upper bound"
-    assumptions: tuple[str, ...] = ("noise is drawn from the exact law",)
+    assumptions: tuple[str, ...] = ("noise is drawn from the exact distribution",)
 
     def check(self, events: Events) -> None:
         """Raise NotCovered for black boxes with a delta, and for samples."""

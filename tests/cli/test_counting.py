@@ -66,7 +66,7 @@ UNANSWERABLE: list[tuple[Any, str]] = [
     ({"events": [gaussian(1, count=10**400)], "delta": 1e-5, "max_lambda": 3}, "max_lambda"),
     ({"events": [gaussian(10**400)], "delta": 1e-5}, "noise_multiplier: the number is too large"),
     ({"events": [gaussian(1, parallel="yes")], "delta": 1e-5}, "parallel: 'yes'"),
-    ({"events": [gaussian(1, parallel=True)], "delta": 1e-5}, "group: events on disjoint"),
+    ({"events": [gaussian(1, parallel=True)], "delta": 1e-5}, "group: an event on a disjoint part"),
     ({"events": [gaussian(1, delta_each=2)], "delta": 1e-5}, "delta_each: 2 is not between"),
     ({"events": [gaussian(1)], "delta": 1}, "delta: 1.0 is not between"),
     ({"events": [gaussian(1)], "delta": "x"}, "delta: 'x' is not a number"),
@@ -93,7 +93,7 @@ UNANSWERABLE: list[tuple[Any, str]] = [
     ),
     (
         {"events": [gaussian(1, count=10, delta_each=2e-6)], "delta": 1e-5, "method": "advanced"},
-        "delta_each: the deltas of single releases add up to",
+        "delta_each: the deltas of the single releases add up to",
     ),
     (
         {"events": [{"mechanism": "laplace", "scale": 1}], "delta": 1e-5, "method": "exact"},
