@@ -52,7 +52,9 @@ class BareMechanism:
         if privacy is None:
             privacy = replace(self.usual, mode=mode)
         if privacy.mode == "paper" and not self.claimed:
-            raise InputError("mode", "no printed formula is audited here", "choose proved")
+            raise InputError(
+                "mode", "this mechanism has no printed formula to audit", "choose proved"
+            )
         if privacy.delta is None or privacy.epsilon is None:
             raise InputError("epsilon, delta", "only one of the two was given", "give both")
         return privacy
@@ -65,7 +67,7 @@ class BareMechanism:
         Raises InputError for any option.
         """
         if options:
-            raise InputError("options", "a bare mechanism has none", "leave them out")
+            raise InputError("options", "a bare mechanism has no options", "leave them out")
         epsilon, delta = float(privacy.epsilon or 0.0), float(privacy.delta or 0.0)
         if privacy.mode == "paper":
             noise = math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
@@ -81,7 +83,7 @@ class BareMechanism:
             normal=isinstance(self.event.mechanism, Gaussian),
             claim=claim if privacy.mode == "paper" else None,
             proof=proof,
-            scene="a number that is larger by one sensitivity under one table",
+            scene="a number that differs by one sensitivity between the two tables",
         )
 
 

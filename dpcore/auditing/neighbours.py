@@ -70,7 +70,7 @@ def crossed(adjacency: str) -> Pair:
         with_first(crowd, (1.0, 0.0)),
         adjacency,
         Schema((Column("x"), Column("y")), ball=Ball((0.0, 0.0), 1.0)),
-        "one person at an end of the first axis or at an end of the second",
+        "one person at the end of the first axis or at the end of the second",
     )
 
 
@@ -82,5 +82,5 @@ def opposite(adjacency: str) -> Pair:
         with_first(crowd, (1.0, 1.0)),
         adjacency,
         Schema.from_bounds(SIDES),
-        "one person in a corner of the limits or in the opposite one",
+        "one person in a corner of the limits or in the opposite corner",
     )

@@ -53,7 +53,7 @@ def one_sided_noise(
         epsilon,
         delta,
         ("a far row in the second class", "the same row in the small first class"),
-        "the released covariance of the first class is not above its exact one with the row",
+        "a released covariance of the first class that is not above the exact one with the row",
         counted,
         impossible=True,
     )
@@ -91,11 +91,11 @@ def noise_that_reads(
 
     counted = _counted(rows, kinds, flipped, epsilon, delta, runs, seed, lambda m, _: far(m))
     return _measured(
-        "noise of optimised shape makes means private",
+        "noise with an optimised shape makes means private",
         epsilon,
         delta,
-        ("a flat class and four far corners", "the same, one corner row in the flat class"),
-        "the released mean of the flat class lies far out along it",
+        ("a flat class and four far corners", "the same with one corner row in the flat class"),
+        "a released mean of the flat class far out along its long axis",
         counted,
     )
 
@@ -107,13 +107,13 @@ def two_classes(epsilon: float = 1.0, delta: float = 1e-5) -> Counterexample:
     are one Gaussian of ``sqrt 2`` times the mu: exact.
     """
     return Counterexample(
-        "classes are disjoint, so the largest cost counts (parallel composition)",
+        "classes are disjoint, so only the largest epsilon counts (parallel composition)",
         positive("epsilon", epsilon),
         probability("delta", delta),
         float(delta_of(epsilon, math.sqrt(2.0) * mu_of_a_class(epsilon, delta))),
         1.0,
         ("a row in one of two classes", "the same row in the other"),
-        "the likelihood ratio of both released means",
+        "two released means whose joint likelihood ratio exceeds e^epsilon",
     )
 
 
@@ -143,8 +143,8 @@ def mapping_support(
         (1.0 - SMOOTHING) * len(only) / len(first)
         - math.expm1(epsilon) * SMOOTHING * len(only) / every,
         1.0,
-        ("class sizes", "the same after one flip"),
-        "the neighbour's mapping cannot produce the released sizes",
+        ("any class sizes", "the same after one label changes"),
+        "released sizes that the neighbour's mapping reaches only by its smoothing",
     )
 
 
@@ -170,13 +170,13 @@ def empty_neighbours(
     fewer = sizes - np.eye(len(sizes), dtype=int)[0]
     changed = int(np.sum(~np.isclose(sizes / sizes.sum(), fewer / fewer.sum())))
     return Counterexample(
-        "shares change in one entry when a row is removed",
+        "removing a row changes only one class share",
         positive("epsilon", epsilon),
         probability("delta", delta),
         1.0 if changed != 1 else 0.0,
         1.0,
-        ("class sizes", "the same without one row"),
-        f"the shares themselves: {changed} of {len(sizes)} differ",
+        ("any class sizes", "the same without one row"),
+        f"the shares themselves, of which {changed} of {len(sizes)} differ",
     )
 
 
@@ -194,8 +194,8 @@ def rank_one_noise(epsilon: float = 1.0, delta: float = 1e-5, *, dim: int = 12) 
         probability("delta", delta),
         _rank_one_delta(epsilon, scale, dim),
         1.0,
-        ("any table", "one whose answer differs by one sensitivity"),
-        "the likelihood ratio of the answer",
+        ("any table", "a neighbour whose answer differs by one sensitivity"),
+        "an answer whose likelihood ratio exceeds e^epsilon",
     )
 
 

@@ -103,11 +103,14 @@ class Exhibit:
     def sentences(self) -> tuple[str, ...]:
         """The exhibit in sentences."""
         shown = self.shown
-        sure = "worked out" if shown.confidence == 1.0 else f"{shown.confidence:.0%} sure"
+        sure = "exact" if shown.confidence == 1.0 else f"{shown.confidence:.0%} confidence"
         counts = ""
         if shown.counted is not None:
             here, there, runs = shown.counted
-            counts = f" It occurred in {here:,} and in {there:,} of {runs:,} runs."
+            counts = (
+                f" It occurred in {here:,} of {runs:,} runs under the first table and in "
+                f"{there:,} of {runs:,} under the second."
+            )
         return (
             f"Claim: {shown.claim}: epsilon {show(shown.epsilon)}, delta "
             f"{delta_text(shown.delta)}.",
@@ -130,7 +133,7 @@ def of_normal_noise(
     published: float,
     corrected: float,
     tables: tuple[str, str],
-    event: str = "the likelihood ratio of what is released",
+    event: str = "a release whose likelihood ratio exceeds e^epsilon",
     stated: float | None = None,
     true: float | None = None,
     **words: str,
@@ -156,7 +159,7 @@ def of_normal_noise(
 def normal_picture(mu: float) -> Picture:
     """Two clouds of normal noise, mu deviations apart."""
     noise = np.random.default_rng(0).standard_normal((2, DRAWS))
-    return Picture("what is released, in standard deviations of its noise", noise[0], mu + noise[1])
+    return Picture("released value (standard deviations of the noise)", noise[0], mu + noise[1])
 
 
 def stated_mu(epsilon: float, delta: float) -> float:

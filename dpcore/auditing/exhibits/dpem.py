@@ -31,19 +31,19 @@ def centred_scatter(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
     mu = stated_mu(epsilon, delta)
     return of_normal_noise(
         "centred-scatter",
-        claim="a scatter about the exact mean changes by 2/N at most",
+        claim="a scatter about the exact mean changes by at most 2/N",
         epsilon=epsilon,
         delta=delta,
         published=mu * moved / 2.0,
         corrected=mu * moved / 4.0,
-        tables=(f"{ROWS} rows at -1", "the same, one of them at 1"),
+        tables=(f"{ROWS} rows at -1", "the same with one row at 1"),
         stated=2.0,
         true=4.0,
         source=f"{PAPER}, equations 12 and 18",
         assumption="the mean inside the scatter does not change",
-        correction="noise for a change of 4, or squares about a released mean",
+        correction="noise scaled to a change of 4/N, or squares taken about a released mean",
         case=(
-            f"one row changes the scatter by {moved:.3g}, about twice the sensitivity that the "
+            f"one row changes the scatter by {moved:.3g}/N, about twice the sensitivity that the "
             "noise was scaled to."
         ),
     )
@@ -55,18 +55,18 @@ def counts_in_scale(multiplier: float = 36.86, delta: float = 1e-4) -> Exhibit:
     deviation = 2.0 * multiplier / released_count
     return of_normal_noise(
         "counts-in-scale",
-        claim="a group's exact mean may have noise in proportion to 1 / its count",
+        claim="the noise on a group's exact mean may be proportional to 1 / count",
         epsilon=float(epsilon_of(delta, 1.0 / multiplier)),
         delta=delta,
         published=2.0 / deviation,
         corrected=1.0 / multiplier,
         tables=("a group with one person at -1", "the same with that person at 1"),
-        event="the likelihood ratio of the group's mean, given a noisy count of 100",
+        event="a group mean whose likelihood ratio exceeds e^epsilon, given a noisy count of 100",
         stated=2.0 / released_count,
         true=2.0,
         source=f"{PAPER}, equations 12 and 16",
         assumption="the sum is divided by the released count",
-        correction="the exact sum gets the noise, and is divided by the released count",
+        correction="noise on the exact sum, which is then divided by the released count",
         case="the mean of a group of one person changes by 2, whatever the noisy count is.",
     )
 
@@ -80,17 +80,17 @@ def counts_unpaid(epsilon: float = 1.0) -> Exhibit:
     return Exhibit(
         "counts-unpaid",
         Counterexample(
-            "k-means pays only for the sums of its clusters",
+            "in k-means, only the sums of the clusters need noise",
             epsilon,
             0.0,
             float(near != fewer),  # without noise: it comes always under one, never under the other
             1.0,
             ("a person near the first centre", "the same person near the second"),
-            "the first cluster's count is the smaller of the two",
+            "a count of the first cluster equal to the smaller of its two exact values",
         ),
         source=f"{PAPER}, section 7, and its program",
         assumption="the number of rows near each centre is public",
-        correction="counts get noise and a share of the budget, together with the sums",
+        correction="noise on the counts too, and a share of the budget for them",
         corrected=0.0,
         case="a count without noise reveals where one person is.",
         stated=0.0,
@@ -115,23 +115,28 @@ def lloyd_replaced(epsilon: float = 1.0, *, dim: int = 1) -> Exhibit:
     noise = np.random.default_rng(0).laplace(size=(2, DRAWS, numbers)).sum(axis=2)
     scales = ((dim + 1) / epsilon, 2.0 * (dim + 1) / epsilon)
     pictures = [
-        Picture("sum of all that changes", scale * noise[0], scale * noise[1] + numbers)
+        Picture(
+            "total of the counts and sums that change", scale * noise[0], scale * noise[1] + numbers
+        )
         for scale in scales
     ]
     return Exhibit(
         "lloyd-replaced",
         Counterexample(
-            "Laplace noise of (d + 1) / epsilon protects a replaced row",
+            "Laplace noise of scale (d + 1) / epsilon protects a replaced row",
             epsilon,
             0.0,
             attained(scales[0]),
             1.0,
-            ("a row at an end, in one cluster", "the same row at the other end, in the other"),
-            "every count and sum is above the larger of its two exact values",
+            (
+                "a row at one end, in one cluster",
+                "the same row at the other end, in the other cluster",
+            ),
+            "every count and sum above the larger of its two exact values",
         ),
         source=f"{PAPER}, section 7 (DPLloyd; Su et al. 2016)",
         assumption="a row is added or removed; elsewhere the paper uses replacement",
-        correction="noise of 2 (d + 1) / epsilon",
+        correction="Laplace noise of scale 2 (d + 1) / epsilon",
         corrected=attained(scales[1]),
         case=(
             "a replaced row leaves one cluster and enters another, but the noise covers only one "
@@ -149,17 +154,17 @@ def classic_gaussian(epsilon: float = 15.0, delta: float = 1e-5) -> Exhibit:
     noise = math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
     return of_normal_noise(
         "classic-gaussian",
-        claim="noise of sqrt(2 ln(1.25 / delta)) / epsilon suffices",
+        claim="a noise multiplier of sqrt(2 ln(1.25 / delta)) / epsilon suffices",
         epsilon=epsilon,
         delta=delta,
         published=1.0 / noise,
         corrected=stated_mu(epsilon, delta),
-        tables=("any table", "one whose answer differs by one sensitivity"),
+        tables=("any table", "a neighbour whose answer differs by one sensitivity"),
         source="Dwork, Roth 2014, Theorem A.1, as used for any epsilon",
         assumption="epsilon is below 1",
-        correction="noise solved from the exact trade-off (Balle, Wang 2018)",
+        correction="noise calibrated exactly (Balle, Wang 2018)",
         case=(
-            "the formula is proved only for epsilon below 1, and beyond about 8 it gives too "
+            "the formula is proved only for epsilon below 1, and above about 8 it gives too "
             "little noise."
         ),
     )
@@ -171,18 +176,21 @@ def variance_as_deviation(epsilon: float = 1.0, delta: float = 1e-4, *, rows: in
     change = math.sqrt(2.0) / rows
     return of_normal_noise(
         "variance-as-deviation",
-        claim="the released program's second moments of faces are private",
+        claim="the released program's second moments of face images are private",
         epsilon=epsilon,
         delta=delta,
         published=change / meant**2,
         corrected=change / meant,
-        tables=(f"{rows} rows of norm 1 or less", "the same, one replaced by an orthogonal one"),
+        tables=(
+            f"{rows} rows of norm at most 1",
+            "the same with one row replaced by an orthogonal row",
+        ),
         stated=meant,
         true=meant**2,
         source=PROGRAM,
         assumption="the number passed to the noise function is a standard deviation",
-        correction="the square root of that number",
-        case="a variance below 1 gives far less noise when it is used as a standard deviation.",
+        correction="the square root of that number as the standard deviation",
+        case="a variance below 1 gives too little noise when it is used as a standard deviation.",
     )
 
 
@@ -197,16 +205,16 @@ def own_largest_norm(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
     public = float(np.mean(far) - np.mean(near))
     return of_normal_noise(
         "own-largest-norm",
-        claim="with rows scaled by their own largest norm, one row changes a mean by at most 2/N",
+        claim="with rows divided by their largest norm, one row changes a mean by at most 2/N",
         epsilon=epsilon,
         delta=delta,
         published=mu * moved / stated,
         corrected=mu * public / stated,
-        tables=(f"{ROWS} rows of norm 0.1", "the same, one of norm 1"),
+        tables=(f"{ROWS} rows of norm 0.1", "the same with one row of norm 1"),
         stated=stated,
         true=moved,
         source=f"{PAPER}, section 8, and its program",
         assumption="the largest norm is public",
-        correction="a norm chosen without the data, and rows clipped to it",
+        correction="a norm chosen independently of the data, with rows clipped to it",
         case="the row with the largest norm rescales every other row.",
     )

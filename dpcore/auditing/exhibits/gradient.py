@@ -41,17 +41,17 @@ def truncation_unbounded(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
     mu = stated_mu(epsilon, delta)
     return of_normal_noise(
         "truncation-unbounded",
-        claim="a truncated gradient lies within 2 sqrt(2) / 3",
+        claim="a truncated gradient is at most 2 sqrt(2) / 3 in absolute value",
         epsilon=epsilon,
         delta=delta,
         published=mu * min(abs(far) / (2.0 * LIMIT), 1e3),
         corrected=mu * largest / LIMIT,
-        tables=("a row whose gradient is 0", "one whose gradient is 100,000,000 scales"),
+        tables=("a row whose gradient is 0", "the same row with a gradient of 100,000,000 scales"),
         stated=LIMIT,
         true=abs(far),
         source=f"{PAPER}, equation 14",
-        assumption="real arithmetic, in which terms with the cube of a gradient cancel",
-        correction="the same function by quadrature, clipped to its exact range",
+        assumption="exact arithmetic, in which the terms cubic in a gradient cancel",
+        correction="the same function evaluated by quadrature and clipped to its exact range",
         case=(
             "in floating point, the printed formula lets one large gradient move the mean without "
             "limit."
@@ -68,19 +68,19 @@ def second_noise(epsilon: float = 1.0, delta: float = 1e-5, *, failure: float = 
     reached = math.erf(math.sqrt(shorter / 2.0))  # of the bound, attained by long gradients
     return of_normal_noise(
         "second-noise",
-        claim="the second form printed of Algorithm 2's noise suffices",
+        claim="the second printed form of Algorithm 2's noise suffices",
         epsilon=epsilon,
         delta=delta,
         published=spent * reached / shorter,
         corrected=spent * reached,
-        tables=("a row far out in every coordinate", "the same row, mirrored"),
+        tables=("a row far out in every coordinate", "the same row with every sign reversed"),
         stated=1.0,
         true=shorter,
         source=f"{PAPER}, Algorithm 2 (zeta = {failure:g})",
         assumption="zeta is below 1/e",
         correction="the first form",
         case=(
-            "two forms of the noise are printed as equal but differ, and above some zeta the "
-            "second is too small."
+            "the two printed forms of the noise, which should be equal, differ, and above some "
+            "zeta the second is too small."
         ),
     )

@@ -20,7 +20,7 @@ from dpcore.auditing.exhibits.base import (
 )
 
 PAPER = "Liu, Scaglione, Peisert 2025"
-SOUND = "sums by class with one joint Gaussian noise, divided by released counts"
+SOUND = "sums by class with joint Gaussian noise, divided by the released counts"
 
 
 def one_sided_noise(**words: Any) -> Exhibit:
@@ -45,8 +45,7 @@ def noise_that_reads(**words: Any) -> Exhibit:
         source=f"{PAPER}, noise designed by a semidefinite program",
         assumption="the shape of the noise reveals nothing about the rows",
         case=(
-            "noise whose shape depends on the rows reveals more about them, and this is not "
-            "accounted for."
+            "noise whose shape depends on the rows reveals more about them than is accounted for."
         ),
     )
 
@@ -60,11 +59,11 @@ def two_classes(**words: Any) -> Exhibit:
         shown,
         source=f"{PAPER}, parallel composition over classes",
         assumption="a changed row stays in its class",
-        correction="both classes are counted",
+        correction="composition over both classes",
         corrected=float(delta_of(shown.epsilon, mu)),
         stated=1.0,
         true=math.sqrt(2.0),
-        case="a changed label affects two classes, and only one is accounted for.",
+        case="a changed label affects two classes, of which only one is accounted for.",
         published_picture=normal_picture(math.sqrt(2.0) * mu),
         corrected_picture=normal_picture(mu),
     )
@@ -76,8 +75,11 @@ def mapping_support(**words: Any) -> Exhibit:
         "mapping-support",
         release_exhibits.mapping_support(**words),
         source=f"{PAPER}, random mapping of class sizes",
-        assumption="every released size is possible under both tables",
-        case="most class sizes that can be released are possible under only one of the two tables.",
+        assumption="all released class sizes are about equally likely under both tables",
+        case=(
+            "apart from the smoothing, most class sizes that can be released are possible under "
+            "only one of the two tables."
+        ),
     )
 
 
@@ -103,8 +105,8 @@ def rank_one_noise(**words: Any) -> Exhibit:
         source="Ji, Li 2024 (R1SMG), a baseline in " + PAPER,
         assumption="noise along one random direction hides all coordinates",
         case=(
-            "along one random direction the density is unbounded at the exact answer, which "
-            "therefore stands out."
+            "noise along one random direction has an unbounded density at the exact answer, "
+            "which therefore stands out."
         ),
     )
 
@@ -119,17 +121,22 @@ def radius_not_squared(
     classic = epsilon / math.sqrt(2.0 * math.log(2.0 / delta))
     return of_normal_noise(
         "radius-not-squared",
-        claim="noise of variance 8 B ln(2/delta) / (N epsilon)^2 hides a row in a ball of radius B",
+        claim=(
+            "noise of variance 8 B ln(2/delta) / (N epsilon)^2 protects a row in a ball of radius B"
+        ),
         epsilon=epsilon,
         delta=delta,
         published=classic * math.sqrt(radius),
         corrected=min(classic, stated_mu(epsilon, delta)),
-        tables=(f"a row at an end of a ball of radius {radius:g}", "the same row at the other end"),
+        tables=(
+            f"a row on a sphere of radius {radius:g} around 0",
+            "the same row with every sign reversed",
+        ),
         stated=math.sqrt(radius),
         true=radius,
         source=f"{PAPER}, equation 32",
         assumption="the radius is 1 or less",
-        correction="the square of the radius",
+        correction="the square of the radius in the variance",
         case=(
             "the standard deviation must grow with the radius, so the variance must grow with the "
             "radius squared."

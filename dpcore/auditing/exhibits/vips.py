@@ -29,17 +29,20 @@ def topics_replaced(epsilon: float = 1.0, delta: float = 1e-4) -> Exhibit:
     mu = stated_mu(epsilon, delta)
     return of_normal_noise(
         "topics-replaced",
-        claim="replacing a document changes the words in topics by one document's norm",
+        claim="replacing a document changes the word counts of the topics by one document's norm",
         epsilon=epsilon,
         delta=delta,
         published=mu * moved,
         corrected=mu,
-        tables=("a document of one word, in one topic", "one of another word, in another topic"),
+        tables=(
+            "a document of one word, in one topic",
+            "a document of another word, in another topic",
+        ),
         stated=1.0,
         true=moved,
         source=f"{PAPER}, equation 28",
         assumption="only one of the two documents contributes to the sum",
-        correction="noise for sqrt 2 times the norm",
+        correction="noise scaled to sqrt 2 times the norm",
         case=(
             "the words of one document leave the sum and those of another enter, and both changes "
             "count."
@@ -64,20 +67,21 @@ def topics_epsilon(sigma: float = 1.0, *, minibatch: int = 20_000) -> Exhibit:
     return Exhibit(
         "topics-epsilon",
         Counterexample(
-            f"sigma {sigma:g} with {minibatch:,} of {DOCUMENTS:,} documents, one pass",
+            f"noise of sigma {sigma:g}, one pass in minibatches of {minibatch:,} of {DOCUMENTS:,}"
+            " documents",
             epsilon,
             delta,
             published,
             1.0,
-            ("documents of one word", "the same, one of another word"),
-            "the likelihood ratio of all releases",
+            ("documents of one word", "the same with one document of another word"),
+            "releases whose joint likelihood ratio exceeds e^epsilon",
         ),
         source=f"{PAPER}, Figure 2",
-        assumption="equation 28, which lacks a factor of sqrt 2 where a document is replaced",
+        assumption="equation 28, which lacks a factor of sqrt 2 when a document is replaced",
         correction="noise of sigma times sqrt 2",
         corrected=corrected,
         case=(
-            "the slack in its composition is smaller than the factor of sqrt 2 missing from its "
+            "the slack in the composition is smaller than the factor of sqrt 2 missing from the "
             "sensitivity."
         ),
         stated=sigma,
@@ -98,16 +102,16 @@ def logistic_constants(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
     mu = stated_mu(epsilon, delta)
     return of_normal_noise(
         "logistic-constants",
-        claim="the released program's two sums of a step cost one release of sigma",
+        claim="the two sums of a step in the released program cost one release with noise sigma",
         epsilon=epsilon,
         delta=delta,
         published=mu * moved,
         corrected=mu * as_printed,
-        tables=("a row with a yes", "the same row with a no, of curvature near 0"),
+        tables=("a row with outcome yes", "the same row with outcome no and curvature near 0"),
         stated=1.0,
         true=moved,
         source=f"the program released with {PAPER}",
         assumption="the constants are as loose as those in the text",
-        correction="the text's constants, whose looseness pays for the second sum",
-        case="two sums with tight constants cost more than the one release that is charged.",
+        correction="the text's constants, which are loose enough to cover the second sum",
+        case="two sums with tight constants cost more than the single release that is charged.",
     )
