@@ -468,7 +468,7 @@ def test_a_list_whose_losses_no_lattice_holds_keeps_the_page() -> None:
     now = scene(page)
     panel = now["panels"][1]
     assert panel["id"] == "loss"
-    assert panel["subtitle"][now["step"]] == "no picture: the losses are spread too widely"
+    assert panel["subtitle"][now["step"]] == "no picture: the privacy losses are spread too widely"
     assert "working it out" in panel["subtitle"][0], "other counts are still to come"
     refusal = compose_texts.no_picture(10_000)
     assert any(refusal in text for text in texts(page) if "dp-finding" in text)
@@ -882,9 +882,7 @@ def test_the_tail_begins_where_its_area_can_be_seen() -> None:
         assert true[1] <= shown <= 1.01 * true[1] < 1.01 * true[0]
         mean, spread = count / 800.0, np.sqrt(count) / 20.0
         assert tail["epsilons"][at - 1] < mean + spread <= line * (1.0 + 1e-4)
-        assert (
-            f"beyond ε = {show(line)}, weighted, has the area δ = {show_delta(shown)}" in alts[step]
-        )
+        assert f"beyond ε = {show(line)} has the area δ = {show_delta(shown)}" in alts[step]
 
 
 def test_a_notebook_gets_the_same_picture() -> None:

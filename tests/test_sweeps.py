@@ -252,7 +252,7 @@ def test_the_curve_is_against_the_dial_and_says_what_the_others_are() -> None:
         assert len(set(scene.live_text["guarantee"])) == (3 if dial == "delta" else 1)
     assert curve["delta"].title == "What each δ buys in-sample"
     assert curve["delta"].x.label == "δ (ε = 1.00)"
-    assert curve["clip"].x.label == "clipping, as a share of the limits (ε = 1.00, δ = 10⁻⁵)"
+    assert curve["clip"].x.label == "clipping norm, as a share of the limits (ε = 1.00, δ = 10⁻⁵)"
     assert clipped(curve["delta"], Rule)
     assert clipped(curve["clip"], Curve)
     (ring,) = [layer for layer in exact["clip"].layers if isinstance(layer, Ring)]

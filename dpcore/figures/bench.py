@@ -49,7 +49,7 @@ def ratio_figure(rows: Sequence[Row]) -> go.Figure:
         autorange="reversed", automargin=True, tickvals=list(range(len(compared))), ticktext=names
     )
     slow = sum(ratio < 1.0 for ratio in ratios)
-    alt = f"{len(ratios)} cases; ours is faster in {len(ratios) - slow}, the peer in {slow}."
+    alt = f"{len(ratios)} cases: ours is faster in {len(ratios) - slow}, the peer in {slow}."
     return _dressed(fig, "Ratios to peers", AROUND + PER_BAR * len(compared), alt)
 
 
@@ -81,7 +81,7 @@ def growth_figure(rows: Sequence[Row]) -> go.Figure | None:
             fig.update_xaxes(title=f"number of {axis}", type="log", row=i, col=j)
     fig.update_yaxes(type="log")
     fig.update_yaxes(title="seconds", col=1)
-    alt = f"Seconds for ours and for the peer as {', '.join(axes)} grow: {', '.join(curves)}."
+    alt = f"Seconds taken by ours and by the peer as {', '.join(axes)} grow: {', '.join(curves)}."
     return _dressed(fig, "Growth", 320 * len(curves), alt)
 
 
@@ -113,7 +113,7 @@ def history_figure(runs: Sequence[Mapping[str, Any]]) -> go.Figure | None:
     fig.update_xaxes(title="date of the run")
     fig.update_yaxes(title="peer's seconds / ours", type="log")
     fig.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.2})
-    alt = f"Ratios to peers for {len(by_case)} cases in {len(runs)} runs."
+    alt = f"The peers' seconds over ours for {len(by_case)} cases in {len(runs)} runs."
     return _dressed(fig, "History", 520 + 20 * len(by_case), alt)
 
 

@@ -25,4 +25,4 @@ class Cells:
         if any(
             len(texts) != len(self.heads) * len(self.names) for texts in steps or (self.labels,)
         ):
-            raise InputError("cells", "texts do not fill the table", "give one per cell")
+            raise InputError("cells", "the texts do not fill the table", "give one per cell")

@@ -160,7 +160,10 @@ def given_back(
         if not np.isfinite(fit).all():
             return NO_FIT
         off = float(np.abs(fit - rows).mean())
-        return f"{count} rows, each above its reconstruction: an average error of {brief(off)}."
+        return (
+            f"{count} rows, each above its reconstruction, with a mean absolute error of "
+            f"{brief(off)}."
+        )
 
     def heat(values: Array) -> Heat:
         return Heat(values, limit, label, both, ("",) * len(both), across=count, above=True)

@@ -52,13 +52,13 @@ TIPS = {
     "linear": "Adds up the epsilons of all releases.",
     "advanced": "Grows with the square root of the number of releases, but starts higher.",
     "zcdp": "Zero-concentrated DP: adds up one number per release (ρ), then converts the sum to ε.",
-    "ma": "Adds up moments of the privacy loss and takes the best of them. Orders are whole "
+    "ma": "Adds up log moments of the privacy loss and takes the best order. Orders are whole "
     "numbers up to a cap; where the best order is the cap, the bound is looser than necessary.",
     "rdp": "Rényi DP: adds up the Rényi divergence at every order and takes the best order.",
-    "kov": "Composes pairs (ε, δ) optimally (Kairouz, Oh, Viswanath 2015).",
-    "zcdp_tight": "As zCDP, with the tight conversion to ε.",
-    "wbk9": "Rényi divergences of releases on samples of fixed size (Wang et al. 2019, Theorem 9).",
-    "wbk27": "Rényi divergences of releases on samples of fixed size (Wang et al. 2019).",
+    "kov": "Composes (ε, δ) pairs optimally (Kairouz, Oh, Viswanath 2015).",
+    "zcdp_tight": "Like zCDP, but with the tight conversion to ε.",
+    "wbk9": "Adds up Rényi divergences on fixed-size samples (Wang et al. 2019, Theorem 9).",
+    "wbk27": "Adds up Rényi divergences on fixed-size samples (Wang et al. 2019, Theorem 27).",
     "exact": "Composes the whole distribution of the privacy loss: no composition method can "
     "prove less.",
     "pld": "Composes the whole distribution of the privacy loss numerically, from above and below.",
@@ -136,7 +136,7 @@ def _told_undrawn(panel: Panel, counts: Sequence[int], undrawn: Collection[int])
         (text,) * len(counts) if isinstance(text, str) else text
         for text in (panel.subtitle, panel.alt)
     )
-    gone = "no picture: the losses are spread too widely"
+    gone = "no picture: the privacy losses are spread too widely"
     return replace(
         panel,
         subtitle=tuple(gone if k in undrawn else t for k, t in zip(counts, subtitles, strict=True)),
@@ -245,7 +245,7 @@ def _told(prices: Prices, ghost: Sequence[float | None]) -> str:
     """A pinned list's numbers in words."""
     pairs = zip(prices.ways, ghost, strict=True)
     finite = [f"{way.title} {show_bound(value)}" for way, value in pairs if value is not None]
-    return "; ".join(finite) or "not even one release"
+    return "; ".join(finite) or "exceeded by a single release"
 
 
 def _label(prices: Prices, way: Way, value: float) -> str:
@@ -255,10 +255,10 @@ def _label(prices: Prices, way: Way, value: float) -> str:
     if way.method is None:
         return "no theorem for these releases"
     if np.isinf(value) and prices.epsilon is not None:
-        return "out of reach for any noise"
+        return "no noise is enough"
     if np.isinf(value):
         return "δ is used up: no epsilon" if way.slot in ("basic", "advanced") else "no bound"
-    return "working it out…" if way.slot in prices.waiting else "let go to compute it"
+    return "working it out…" if way.slot in prices.waiting else "computed when you let go"
 
 
 def _note(prices: Prices, way: Way, step: int) -> str:
@@ -281,7 +281,7 @@ def _value_label(prices: Prices) -> str:
     held = f"δ = {show_delta(prices.delta)}"
     if prices.epsilon is None:
         return f"ε ({held})"
-    what = "noise / sensitivity" if prices.unit != 1.0 else "factor on the noise"
+    what = "noise / sensitivity" if prices.unit != 1.0 else "noise scale factor"
     return f"{what} (ε = {show(prices.epsilon)}, {held})"
 
 
@@ -323,7 +323,7 @@ def _curve_panel(prices: Prices, texts: Texts) -> Panel:
     return Panel(
         id=CURVE,
         title="Noise against k" if budget else "ε against k",
-        subtitle="the longer the list, the more noise" if budget else "both axes logarithmic",
+        subtitle="more releases need more noise" if budget else "both axes logarithmic",
         alt=tuple(f"{len(curves)} composition methods; k is {k:,}." for k in prices.counts),
         x=Axis(
             f"number of {texts.repeats} k",
@@ -409,7 +409,7 @@ def _profile_panel(picture: Profile, prices: Prices) -> Panel:
     return Panel(
         id="profile",
         title="δ against ε",
-        subtitle="one list of releases has a whole curve of (ε, δ) pairs",
+        subtitle="the same releases satisfy a whole curve of (ε, δ) pairs",
         alt=tuple(
             f"At each ε, the smallest δ that each method proves for k = {k:,}."
             for k in prices.counts
@@ -438,9 +438,9 @@ def _attack_panel(picture: Attack, prices: Prices) -> Panel:
     return Panel(
         id="attack",
         title="Trade-off function",
-        subtitle=_waiting(misses, "each (ε, δ) pair allows everything above its lines"),
+        subtitle=_waiting(misses, "each (ε, δ) pair allows every attack above its lines"),
         alt=tuple(
-            f"k = {k:,}: at 5% false alarms, at least {m:.0%} misses; blind guessing has 95%."
+            f"k = {k:,}: at 5% false alarms, at least {m:.0%} misses; blind guessing misses 95%."
             if np.isfinite(m)
             else f"k = {k:,}: not computed yet."
             for k, m in zip(prices.counts, at, strict=True)
@@ -640,8 +640,8 @@ def _row_panel(picture: Amplification) -> Panel:
     noise = picture.noise / picture.rates
     return Panel(
         id="row",
-        title="Noise for each sampled row",
-        subtitle="the same noise on a sum of q n rows: 1/q times as much per row",
+        title="Noise per sampled row",
+        subtitle="the same noise on a sum of qn rows is 1/q times as much per row",
         alt=f"Of all rows: {show(noise[-1])}; on samples of 0.1%: {show(noise[0])}.",
         x=Axis("sampling rate q", (1e-3, 1.0), "log", _SHARES),
         y=Axis("noise per row, times n", _range([noise]), "log", _DECADES),
@@ -677,7 +677,7 @@ def _loss_panel(picture: Loss, prices: Prices, count: int) -> Panel:
         subtitle=tuple(_moments(picture, prices, s) for s in range(len(counts))),
         alt=tuple(_tail_text(picture, prices, s, window) for s in range(len(counts))),
         x=Axis("privacy loss L = ln P(x|D) / P(x|D′)", (low, high)),
-        y=Axis("density (strong: what counts to δ)", (0.0, 1.08 * top)),
+        y=Axis("density (strong: the part that counts towards δ)", (0.0, 1.08 * top)),
         layers=(
             *(
                 Curve(picture.losses[s], picture.density[s], colour=5, name=f"k = {counts[s]:,}")
@@ -767,6 +767,6 @@ def _tail_text(picture: Loss, prices: Prices, step: int, window: NDArray[np.bool
         return f"Density of the privacy loss after k = {k:,}."
     delta = float(picture.deltas[step][picture.epsilons == epsilon][0])
     return (
-        f"Density of the privacy loss after k = {k:,}: the tail beyond ε = {show(epsilon)}, "
-        f"weighted, has the area δ = {show_delta(delta)}."
+        f"Density of the privacy loss after k = {k:,}: the weighted tail "
+        f"beyond ε = {show(epsilon)} has the area δ = {show_delta(delta)}."
     )

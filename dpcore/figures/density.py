@@ -43,8 +43,8 @@ class Density:
         if params.ndim != 4 or params.shape[3] != 6 or list(self.levels) != sorted(self.levels):
             raise InputError(
                 "density",
-                "it does not have six numbers per group, or its levels are not in order",
-                "give (steps or 1, 1, K, 6) and levels, lowest first",
+                "params do not have six numbers per group, or the levels are not in order",
+                "give params of shape (steps or 1, 1, K, 6), and levels from low to high",
             )
 
     def values(self, step: int, x: Array, y: Array) -> Array:

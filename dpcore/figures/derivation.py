@@ -97,7 +97,8 @@ DERIVATIONS: dict[str, tuple[Formula, ...]] = {
     "kov": (
         row("1 − δ =", ["msup", token("∏"), token("k")], "( 1 −", part("δ"), ") · ( 1 −",
             part("δ", "0"), "( ε ) )"),
-        row(part("δ", "0"), "( ε ) =", ["mtext", "the δ of randomised responses with all εᵢ"]),
+        row(part("δ", "0"), "( ε ) =", ["mtext",
+            "the δ of composed randomised responses, one with each εᵢ"]),
     ),
     "zcdp": (
         _RHO,

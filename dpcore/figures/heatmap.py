@@ -54,22 +54,32 @@ class Heat:
         object.__setattr__(self, "values", values)
         if values.ndim != 4 or values.shape[1] != len(self.names):
             raise InputError(
-                "heat values", f"the shape is {values.shape}", "give (steps, images, height, width)"
+                "heat values",
+                f"the shape is {values.shape}",
+                "give an array (steps, images, height, width)",
             )
         limits = np.asarray(self.limit, dtype=float)
         if not np.all((limits > 0.0) & (limits < np.inf)):
-            raise InputError("heat limit", "it is not a finite number above 0", "give limit > 0")
+            raise InputError(
+                "heat limit", "a limit is not a finite number above 0", "give limits > 0"
+            )
         if limits.size not in (1, len(values)):
-            raise InputError("heat limit", "it does not match the steps", "give one per step")
+            raise InputError(
+                "heat limit", "the limits do not match the steps", "give one, or one per step"
+            )
         notes = tuple(self.notes) or ("",) * len(self.names)
         moving = not isinstance(notes[0], str)
         if any(
             len(step_notes) != len(self.names) for step_notes in (notes if moving else (notes,))
         ):
-            raise InputError("heat notes", "they do not match the images", "give one per image")
+            raise InputError(
+                "heat notes", "the notes do not match the images", "give one per image"
+            )
         object.__setattr__(self, "notes", notes)
         if self.rows and len(self.rows) != values.shape[2]:
-            raise InputError("heat rows", "they do not match the height", "give one name per row")
+            raise InputError(
+                "heat rows", "the names do not match the height", "give one name per row"
+            )
         object.__setattr__(self, "across", self.across or len(self.names))
 
     def as_dict(self) -> dict[str, Any]:

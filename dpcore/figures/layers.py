@@ -98,10 +98,14 @@ class Ellipses:
         params = _numbers(self, "params")
         if params.ndim != 4 or params.shape[3] != 6:
             raise InputError(
-                "ellipses params", f"the shape is {params.shape}", "give (steps or 1, draws, K, 6)"
+                "ellipses params",
+                f"the shape is {params.shape}",
+                "give an array (steps or 1, draws, K, 6)",
             )
         if self.faint is not None and _numbers(self, "faint").shape != params.shape[:3]:
-            raise InputError("ellipses faint", "it does not match the groups", "give one per group")
+            raise InputError(
+                "ellipses faint", "its shape does not match params", "give one per group"
+            )
         groups = params.shape[2]
         if self.colours is None:
             object.__setattr__(self, "colours", tuple(k % GROUPS for k in range(groups)))
@@ -109,7 +113,7 @@ class Ellipses:
             object.__setattr__(self, "names", tuple(f"group {k + 1}" for k in range(groups)))
         if not (len(self.colours or ()) == len(self.names) == groups):
             raise InputError(
-                "ellipses", "colours or names do not match the groups", "give K of each"
+                "ellipses", "colours or names do not match the groups", "give one per group"
             )
 
 
@@ -137,7 +141,7 @@ class Curve:
     def __post_init__(self) -> None:
         _same_shape(self, "x", "y", dimensions=(1, 2))
         if (self.lo is None) != (self.hi is None):
-            raise InputError("curve", "it has one edge of a band only", "give both lo and hi")
+            raise InputError("curve", "the band has only one edge", "give both lo and hi")
         if self.lo is not None:
             _same_shape(self, "y", "lo", dimensions=(1, 2))
             _same_shape(self, "y", "hi", dimensions=(1, 2))
@@ -177,7 +181,9 @@ class Spots:
         parts = (len(self.labels), len(self.colours or ()) or count, np.shape(self.x)[-1])
         if set(parts) != {count}:
             raise InputError(
-                "labelled points", "names do not match the points", "give one of each per point"
+                "labelled points",
+                "names, labels or colours do not match the points",
+                "give one of each per point",
             )
 
 
@@ -241,7 +247,7 @@ class Ring:
         object.__setattr__(self, "factor", np.asarray(self.factor, dtype=float))
         if not (0 < self.rx < math.inf and 0 < self.ry < math.inf):
             raise InputError(
-                "ring", "a half-axis is not a finite number above 0", "give rx, ry > 0"
+                "ring", "rx or ry is not a finite number above 0", "give rx and ry above 0"
             )
 
 
@@ -439,5 +445,5 @@ def _same_shape(layer: Any, first: str, second: str, dimensions: tuple[int, ...]
         or first_array.shape[-1] != second_array.shape[-1]
     ):
         raise InputError(
-            layer.kind, f"{first} and {second} do not have the same length", "give pairs of numbers"
+            layer.kind, f"{first} and {second} do not match", "give arrays of the same length"
         )

@@ -53,7 +53,7 @@ class Marginals:
             raise InputError(
                 "marginals",
                 "weights, means, sds and names do not match",
-                "give one name per column",
+                "give one of each per column",
             )
 
     def curves(self, step: int) -> Iterator[tuple[Array, Array, str]]:

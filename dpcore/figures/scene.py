@@ -128,15 +128,17 @@ class Axis:
 
     def __post_init__(self) -> None:
         if self.names and len(self.names) != len(self.ticks or ()):
-            raise InputError("axis names", "they do not match the ticks", "give one per tick")
+            raise InputError("axis names", "the names do not match the ticks", "give one per tick")
         one_of("axis scale", self.scale, ("linear", "log"))
         low, high = self.range
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
             raise InputError(
-                "axis range", "it is not two finite numbers in order", "give low, high"
+                "axis range", "it is not two finite numbers in ascending order", "give low < high"
             )
         if self.scale == "log" and low <= 0:
-            raise InputError("axis range", "a log axis starts at or below 0", "start it above 0")
+            raise InputError(
+                "axis range", "a log axis starts at or below 0", "give a lower end above 0"
+            )
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data."""
@@ -257,10 +259,10 @@ class Scene:
             )
         if any(not 0 <= i < count for i in self.positions or ()):
             raise InputError(
-                "positions", "one does not name a step of the scene", "give step indices"
+                "positions", "a position is not a step of the scene", f"give 0 to {count - 1}"
             )
         if len({panel.id for panel in self.panels}) != len(self.panels):
-            raise InputError("panels", "two have the same id", "give each its own id")
+            raise InputError("panels", "two panels have the same id", "give each panel its own id")
         _demand_steps("step_labels", len(self.step_labels), count)
         for name, texts in self.live_text.items():
             _demand_steps(f"live text {name}", len(texts), count)
@@ -319,7 +321,7 @@ class Scene:
 
 def _demand_steps(name: str, got: int, wanted: int) -> None:
     if got != wanted:
-        raise InputError(name, f"it has {got} entries", f"give one for each of {wanted} steps")
+        raise InputError(name, f"it has {got} entries", f"give one for each of the {wanted} steps")
 
 
 def _check_panel(panel: Panel, count: int) -> None:

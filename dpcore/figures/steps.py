@@ -52,8 +52,8 @@ def steps_scene(
         id="steps",
         title="After each step",
         subtitle=subtitle,
-        alt=f"{utility} after the last of {len(steps)} steps, the median of draws: {medians}; "
-        f"without noise {plain[-1]:.3g}, exact fit {best:.3g}.",
+        alt=f"Median {utility} of the draws after the last of {len(steps)} steps: {medians}; "
+        f"without noise: {plain[-1]:.3g}; exact fit: {best:.3g}.",
         x=Axis("steps taken", (1.0, float(len(steps))), ticks=_ticks(len(steps))),
         y=Axis(utility, heights),
         layers=(
@@ -107,7 +107,7 @@ def spending_strip(
         worth_now = show(float(utilities[step]))
         return (
             f"Step {step + 1}: sensitivity {sensitivity}; noise / sensitivity {noise}; "
-            f"{clipped[step]}; ε of the step {alone}, so far {so_far}{by_others(step)}; "
+            f"{clipped[step]}; ε of this step {alone}, so far {so_far}{by_others(step)}; "
             f"{worth} so far {worth_now}." + (" Click to stop here." if pick else "")
         ).replace(" -", " −")
 

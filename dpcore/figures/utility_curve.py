@@ -61,7 +61,7 @@ AXES = {
         "clipping",
         "What each clipping norm buys",
         "clipping {}",
-        "clipping, as a share of the limits",
+        "clipping norm, as a share of the limits",
         show="{:.2f}".format,
         scale="linear",
         ticks=(0.1, 0.2, 0.4, 0.6, 0.8, 1.0),
