@@ -245,7 +245,7 @@ def _told(prices: Prices, ghost: Sequence[float | None]) -> str:
     """A pinned list's numbers in words."""
     pairs = zip(prices.ways, ghost, strict=True)
     finite = [f"{way.title} {show_bound(value)}" for way, value in pairs if value is not None]
-    return "; ".join(finite) or "exceeded by a single release"
+    return "; ".join(finite) or "no bound"
 
 
 def _label(prices: Prices, way: Way, value: float) -> str:
