@@ -456,7 +456,7 @@ def test_tradeoff_of_gaussians_at_the_smallest_share_of_false_alarms() -> None:
 
 
 def test_schemes_without_a_theorem_are_refused_with_one_that_has() -> None:
-    with pytest.raises(NotCovered, match=r"fixed size.*replace_one.*poisson"):
+    with pytest.raises(NotCovered, match=r"fixed-size.*replace_one.*poisson"):
         PLD.epsilon([replace(fixed_size(1.0, 0.1), adjacency="add_remove")], 1e-5)
     for adjacency in ("label", "feature"):
         for event in (fixed_size(1.0, 0.1), poisson(1.0, 0.1)):
