@@ -342,7 +342,7 @@ def test_a_wish_that_cannot_be_says_why(words: dict[str, Any], says: str) -> Non
 
 def test_releases_without_names_of_their_own_are_refused() -> None:
     one = WantedRelease("a", "gmm", BOX, 100)
-    for wanted, says in (([], "none"), ([one, one], "one name")):
+    for wanted, says in (([], "no release"), ([one, one], "the same name")):
         with pytest.raises(InputError, match=says):
             Planner(wanted)
 
@@ -416,7 +416,7 @@ def test_a_wanted_share_takes_a_range_of_epsilons_and_of_rows(
     assert str(one.sentence()).startswith("60% for 'a' takes epsilon = ")
     assert one.sentence() in export.summary(found)
     never = planner(monkeypatch, [UtilityCurve(rho, *shares)], a={"at_least": 0.8}).plan(9, DELTA)
-    assert "on hard rows no simulated epsilon is enough" in " ".join(export.summary(never))
+    assert "on hard rows no simulated epsilon is large enough" in " ".join(export.summary(never))
     read = json.loads(export.as_json(never))["releases"][0]
     assert read["needed"]["hard"] is read["rows_needed"]["hard"] is None
     assert read["needed"]["easy"] < read["needed"]["middling"]

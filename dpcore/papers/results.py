@@ -84,7 +84,7 @@ def see(name: str, folder: Path = STORED) -> Regenerated | None:
 
     beside = BESIDE if "DPCORE_SHARED" not in os.environ and BESIDE.is_dir() else None
     if fast() and name not in SHORT and not _file(name, folder).is_file():
-        print(f"{name} takes minutes, and no stored result exists: run dpcore reproduce {name}.")
+        print(f"{name} takes minutes and has no stored result: run dpcore reproduce {name}.")
         return None
     regenerated = regenerate(name, folder, short=fast(), data=beside)
     show(reproduction_figure(regenerated.reproduction))

@@ -56,7 +56,7 @@ class WantedRelease:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
-            raise InputError("name", "a release has none", "give each its own name")
+            raise InputError("name", "a release has no name", "give each release its own name")
         one_of("model", self.model, tuple(MODELS))
         checked: dict[str, Any] = {
             "rows": whole("rows", self.rows),
@@ -69,14 +69,14 @@ class WantedRelease:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if not isinstance(self.locked, bool):
-            raise InputError("locked", "it is not true or false", "give one of the two")
+            raise InputError("locked", "the value is not true or false", "give true or false")
         if self.locked and self.epsilon is None:
             raise InputError("locked", "no epsilon is given for it", "give epsilon, or unlock it")
         if self.locked and self.at_least is not None:
             raise InputError(
                 "at_least",
                 "a locked epsilon already determines the accuracy",
-                "leave it out, or unlock it",
+                "leave out at_least, or unlock the release",
             )
 
 
@@ -121,7 +121,7 @@ class PlannedRelease:
             needs[-1] += f" (with epsilon = {show_most(self.epsilon)}: {' or '.join(rows)} rows)"
         out = [world for world, there in zip(DIFFICULTIES, reached, strict=True) if not there]
         if out:
-            needs.append(f"on {' and '.join(out)} rows no simulated epsilon is enough")
+            needs.append(f"on {' and '.join(out)} rows no simulated epsilon is large enough")
         return f"{_share(self.at_least)} for {self.name!r} takes {', '.join(needs)}."
 
 
@@ -251,8 +251,9 @@ class Planner:
         self.worlds = worlds
         names = [release.name for release in self.wanted]
         if not names or len(set(names)) < len(names):
-            problem = "two releases have one name" if names else "there is none"
-            raise InputError("release", problem, "give each release its own line and name")
+            problem = "two releases have the same name" if names else "the plan has no release"
+            remedy = "give each its own name" if names else "add a release"
+            raise InputError("release", problem, remedy)
         self.curves = [self._curve(release) for release in self.wanted]
         self.split = Split(self.curves)
 
@@ -441,11 +442,14 @@ def _note(release: PlannedRelease, curve: UtilityCurve) -> str | None:
     if curve.median[-1] <= 0.0:
         return f"{release.name!r}: medium rows drawn from the limits show no gain; lock an epsilon."
     if release.epsilon == 0.0:
-        return f"{release.name!r} gets nothing: the others use its budget better; ask for a share."
+        return (
+            f"{release.name!r} gets nothing: the other releases gain more from the budget; "
+            "set a minimum share."
+        )
     if abs(release.counted_on - release.median) > GAP:
         return (
             f"{release.name!r}: the plan assumed {release.counted_on:.0%}, but simulated releases "
-            f"keep {release.median:.0%} there; ask for a minimum share, or for fewer releases."
+            f"keep {release.median:.0%} there; set a minimum share, or plan fewer releases."
         )
     return None
 
