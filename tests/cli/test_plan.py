@@ -92,7 +92,7 @@ def test_wishes_that_do_not_fit_end_with_code_3_and_name_one(run: Run, plan: Pat
         ("epsilon = 2\n", "", "epsilon"),
         ("epsilon = 0.5", "at_least = 0.5", "locked"),
         ("[budget]", "[budget", "it is not TOML"),
-        ('"averages"', '"quarterly correlations"', "one name"),
+        ('"averages"', '"quarterly correlations"', "the same name"),
     ],
 )
 def test_a_plan_that_cannot_be_is_one_sentence(
