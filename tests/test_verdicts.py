@@ -84,7 +84,7 @@ def test_the_word_follows_the_numbers() -> None:
 def test_one_draw_is_told_and_what_differs_says_what_would_agree() -> None:
     rows = epsilons((2.0, 1.0), (0.5, 1.0), (0.5, 1.0))
     assert (
-        "To agree, it would have to hold at 3 instead of 1."
+        "To agree, the claim would have to hold at 3 instead of 1."
         in verdict("vips-table-epsilon", rows).sentence
     )
     assert "one draw" not in verdict("vips-table-epsilon", rows).sentence
@@ -100,7 +100,10 @@ def test_one_draw_is_told_and_what_differs_says_what_would_agree() -> None:
 
 def test_what_holds_by_less_than_the_runs_spread_is_told_and_agrees_in_part() -> None:
     rows = rows_of("robust-em-local")
-    sentence = "a trusted curator is more accurate: at 12 of 12 (12 beyond the spread of the runs)"
+    sentence = (
+        "the model with a trusted curator is more accurate: at 12 of 12 "
+        "(12 beyond the spread of the runs)"
+    )
     assert sentence in verdict("robust-em-local", rows).sentence
     assert verdict("robust-em-local", rows).word == AGREES
     for row in rows:
@@ -145,13 +148,13 @@ def test_a_claim_about_another_fact_than_y_has_no_spread() -> None:
 @every("name", PAPERS)
 def test_what_differs_says_which_counts_would_agree(name: str) -> None:
     judged = verdict(name, rows_of(name))
-    assert ("To agree, it would have to hold at " in judged.sentence) == (judged.word == DIFFERS)
+    assert (" would have to hold at " in judged.sentence) == (judged.word == DIFFERS)
 
 
 def test_a_verdict_without_points_is_no_agreement() -> None:
     judged = verdict("vips-table-epsilon", [])
     assert judged.word == DIFFERS
-    assert "To agree, it would have to hold at 1 instead of 0." in judged.sentence
+    assert "To agree, the claim would have to hold at 1 instead of 0." in judged.sentence
 
 
 def test_what_is_ours_is_told_and_does_not_judge() -> None:
@@ -159,7 +162,7 @@ def test_what_is_ours_is_told_and_does_not_judge() -> None:
     rows = rows_of(name)
     judged = verdict(name, rows)
     assert any(check.ours for check in judged.checks)
-    assert "Beside the paper:" in judged.sentence
+    assert "Beyond the paper:" in judged.sentence
     for row in rows:
         if row["curve"].startswith("plain clipping, exact"):
             row["mean"] = 1e9

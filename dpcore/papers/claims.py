@@ -85,7 +85,7 @@ class Verdict:
         data = f" ({'; '.join(limits)})" if limits else ""
         claims = "; ".join(check.sentence for check in self.checks if not check.ours)
         more = "; ".join(check.sentence for check in self.checks if check.ours)
-        beside = f" Beside the paper: {more}." if more else ""
+        beside = f" Beyond the paper: {more}." if more else ""
         return f"{self.word.capitalize()}{data}. The paper: {claims}.{self._test}{beside}"
 
     @property
@@ -95,7 +95,8 @@ class Verdict:
             return ""
         wanted = ((check, max(check.of, 1)) for check in self.checks if not check.ours)
         least = [f"{most} instead of {check.holds}" for check, most in wanted if check.holds < most]
-        return f" To agree, it would have to hold at {', and at '.join(least)}."
+        subject = "the claim" if len(least) == 1 else "the claims"
+        return f" To agree, {subject} would have to hold at {', and at '.join(least)}."
 
 
 def points(rows: Sequence[Row], line: Line) -> Points:

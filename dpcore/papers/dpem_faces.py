@@ -49,7 +49,7 @@ HALF = 0.5  # of the subspace: what is called seen
         lambda rows: (y >= HALF for (_, x), y in points(rows, STATED).items() if 0.1 < x < 0.5),
     ),
     holds(
-        "the noise of the released program has the epsilon that it states",
+        "the released program's noise meets the epsilon that it states",
         lambda rows: (y <= x for (_, x), y in points(rows, (CODED, "proved_epsilon")).items()),
     ),
 )

@@ -84,7 +84,9 @@ def _printed(rows: Sequence[Row]) -> Points:
 
 CLAIMS = (
     ordered(
-        "DPLloyd is more accurate when composed by zCDP than linearly", WAYS[1].name, WAYS[0].name
+        "DPLloyd is more accurate with zCDP than with linear composition",
+        WAYS[1].name,
+        WAYS[0].name,
     ),
     ordered("the paper's k-means is better than DPLloyd with zCDP", _printed, WAYS[1].name),
 )

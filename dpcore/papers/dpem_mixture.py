@@ -59,18 +59,20 @@ FIGURE_3 = Comparison(
 
 def _claims() -> Iterator[Claim]:
     """The printed order of the composition methods, and of the two combinations of noise."""
-    for kind in ("GGG", "LLG"):
-        says = f"{kind}: linear below advanced below the moments accountant below zCDP"
+    words = {"GGG": "Gaussian noise alone", "LLG": "Laplace and Gaussian noise"}
+    for kind, noise in words.items():
+        order = "linear, advanced, moments accountant, zCDP"
+        says = f"with {noise} the order from worst to best is {order}"
         yield ordered(says, *(f"{kind}, {WORDS[method]}" for method in ORDER), slack=SAME)
     for way in (WORDS[method] for method in ORDER):
-        says = f"Gaussian noise alone is better under {way}"
+        says = f"{words['GGG']} is better than {words['LLG']} ({way})"
         yield ordered(says, f"LLG, {way}", f"GGG, {way}", slack=SAME)
 
 
 @experiment(
     "DP-EM, Figure 2: a wide table like Stroke",
     *_claims(),
-    stands_in="a simulated table for Stroke, which is not public",
+    stands_in="a simulated table in place of Stroke, which is not public",
 )
 def figure_2(run: Run) -> str:
     """Mixture of ten Gaussians on a wide table like Stroke: likelihood by every composition method.

@@ -42,7 +42,7 @@ def _countable(rows: Sequence[Row]) -> list[bool]:
 @experiment(
     "DP-EM: noise by composition method",
     holds(
-        "the epsilon of every published count of Gaussian releases holds",
+        "every epsilon claimed for Gaussian releases alone holds",
         lambda rows: (
             row["proved_epsilon"] <= row["x"]
             for row in rows
@@ -53,7 +53,7 @@ def _countable(rows: Sequence[Row]) -> list[bool]:
         "zCDP needs less noise than the moments accountant at the smallest epsilon",
         _less_than_capped,
     ),
-    holds("advanced composition works with the printed delta of a release", _countable),
+    holds("advanced composition works with the printed delta of each release", _countable),
 )
 def table_noise(run: Run) -> str:
     """Noise multipliers of DP-EM's releases by each composition method, and what they really prove.

@@ -46,11 +46,11 @@ CEILING = "proved: no attacker above"
         lambda rows: (y < NEAR for y in points(rows, f"{EXACT}, {FEW}").values()),
     ),
     holds(
-        "with privacy none does",
+        "with privacy no centre sits on the rare person",
         lambda rows: (y > NEAR for y in points(rows, f"{PRIVATE}, {FEW}").values()),
     ),
     holds(
-        "with fifty times as many persons a private centre is as near to them as the exact one",
+        "with fifty rare persons a private centre is about as near to them as the exact one",
         lambda rows: (
             y < points(rows, f"{EXACT}, {MANY}")[at] + NEAR
             for at, y in points(rows, f"{PRIVATE}, {MANY}").items()
@@ -58,23 +58,23 @@ CEILING = "proved: no attacker above"
     ),
     beside(
         holds(
-            "a private centre of k-means is",
+            "a private centre of k-means sits on the fifty rare persons",
             lambda rows: (y < NEAR for y in points(rows, f"{MOVED}, {MANY}").values()),
         )
     ),
     beside(
         holds(
-            "and in the small crowd none is on the one person",
+            "no private centre of k-means sits on the one rare person",
             lambda rows: (y > NEAR for y in points(rows, f"{MOVED}, {FEW}").values()),
         )
     ),
     beside(
         holds(
-            "no measured attack exceeds the proved bound",
+            "no attack's confidence interval lies above the proved bound",
             lambda rows: (row["low"] <= row["ceiling"] for row in rows if "ceiling" in row),
         )
     ),
-    stands_in="simulated persons for a survey that is not public",
+    stands_in="simulated persons in place of a survey that is not public",
 )
 def figure_1(run: Run) -> str:
     """One rare person, or fifty: where a fit's centres are, and how often an attacker is right.

@@ -43,8 +43,8 @@ WAYS = (PLAIN, clipped_at(1.0), ROBUST, EXACT, OURS)
 @experiment(
     "Robust gradient EM, Figure 5: census tables",
     *CLAIMS,
-    trend("a larger epsilon, less error", ROBUST.name, -1),
-    stands_in="the best fit in place of the truth, and another census table for one of the three",
+    trend("a larger epsilon gives less error", ROBUST.name, -1),
+    stands_in="the best fit for the truth, and another census table for one of the three",
 )
 def figure_5(run: Run) -> str:
     """Error of a symmetric mixture of census rows by epsilon.

@@ -150,7 +150,7 @@ ALGORITHMS = ordered(
     "Algorithm 2 is more accurate than Algorithm 1 with C = 1", ROBUST.name, clipped_at(1.0).name
 )
 CLAIMS = (
-    ordered("without privacy is more accurate than Algorithm 2", EM.name, ROBUST.name),
+    ordered("EM without privacy is more accurate than Algorithm 2", EM.name, ROBUST.name),
     ALGORITHMS,
     beside(
         ordered(

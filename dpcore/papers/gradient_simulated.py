@@ -50,9 +50,9 @@ EPSILONS, COLUMNS, ROWS = (0.25, 0.5, 1.0, 2.0), (5, 10, 20), (5_000, 20_000, 60
 OWN_SETTINGS = "our own settings: the paper states hardly any"
 SWEPT = (
     *CLAIMS,
-    trend("more columns, more error", ROBUST.name, 1, ("columns",)),
-    trend("more rows or a larger epsilon, less error", ROBUST.name, -1, ("epsilon", "rows")),
-    beside(ordered("Algorithm 2 stays below its bound", ROBUST.name, BOUND)),
+    trend("more columns give more error", ROBUST.name, 1, ("columns",)),
+    trend("more rows or a larger epsilon give less error", ROBUST.name, -1, ("epsilon", "rows")),
+    beside(ordered("the error of Algorithm 2 stays below its bound", ROBUST.name, BOUND)),
 )
 
 
@@ -60,7 +60,7 @@ SWEPT = (
     "Robust gradient EM, Figure 1: the clipping threshold",
     at_the_end(
         best(
-            "of five thresholds C = 1 is the best",
+            "of the five thresholds, C = 1 is the best",
             clipped_at(1.0).name,
             [clipped_at(threshold).name for threshold in THRESHOLDS if threshold != 1.0],
         )
@@ -153,9 +153,9 @@ def figure_4(run: Run) -> str:
 
 @experiment(
     "Robust gradient EM in the local model",
-    ordered("a trusted curator is more accurate", OURS.name, LOCAL.name),
-    trend("more rows, less error in the local model", LOCAL.name, -1),
-    stands_in="the paper prints no figure of it",
+    ordered("the model with a trusted curator is more accurate", OURS.name, LOCAL.name),
+    trend("more rows give less error in the local model", LOCAL.name, -1),
+    stands_in="the paper prints no figure of the local model",
 )
 def in_the_local_model(run: Run) -> str:
     """Error of all three models by rows, with a curator and with noise that each person adds.

@@ -49,12 +49,12 @@ LOCAL = (
     ),
     beside(
         ordered(
-            "Theorem 2 has a smaller error than plain clipping with as much noise",
+            "Theorem 2 has a smaller error than plain clipping, both with exact noise",
             (CENTRAL[2].name, "mean"),
             (CENTRAL[4].name, "mean"),
         )
     ),
-    stands_in="our own heavy-tailed data: the paper has theorems and no plots",
+    stands_in="our own heavy-tailed data: the paper has theorems but no plots",
 )
 def heavy_means(run: Run) -> str:
     """Error of the mean of three heavy-tailed columns by rows, with a curator and without.

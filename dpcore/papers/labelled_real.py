@@ -60,7 +60,7 @@ BATCH, EVERY = 128, 3  # rows of an iteration, and iterations from one look to t
 SHOWN_EPSILON = 2.0  # of the curves by iteration
 HOURS = 12  # two-hourly sums
 METERS = "electricity, by k-means"
-SWISS = "published Swiss profiles for meters that are not public"
+SWISS = "published Swiss profiles in place of meter data that are not public"
 
 
 def iris() -> PrivateTable:
@@ -126,7 +126,7 @@ def figure_6(run: Run) -> str:
     return _over_budgets(run, iris(), WAYS)
 
 
-EVERYWHERE = overlapping("the released density overlaps the exact one by 3/4", (0, np.inf))
+EVERYWHERE = overlapping("the released density overlaps the exact one by at least 3/4", (0, np.inf))
 
 
 @experiment("Labelled release, Figure 7: irises", EVERYWHERE, one_draw=True)
@@ -149,8 +149,8 @@ def figure_8(run: Run) -> str:
 
 @experiment(
     "Labelled release, Figure 9: electricity",
-    overlapping(f"a class of {SMALL} rows or more keeps 3/4 of each density", (SMALL, np.inf)),
-    overlapping("a smaller one does not", (0, SMALL), least=False),
+    overlapping(f"in classes of {SMALL} rows or more the overlap is at least 3/4", (SMALL, np.inf)),
+    overlapping("in smaller classes the overlap is below 3/4", (0, SMALL), least=False),
     stands_in=SWISS,
     one_draw=True,
 )
@@ -224,11 +224,15 @@ def figure_11(run: Run) -> str:
 @experiment(
     "Labelled release, Figure 12: a network trained on synthetic digits",
     ordered(
-        "a network trained on the proposed rows is better than one trained with Gaussian noise",
+        "a network trained on the proposed release is better than one trained on Gaussian noise",
         RIVAL,
         proposed,
     ),
-    ordered("and worse than one trained on real rows", proposed, "real rows"),
+    ordered(
+        "a network trained on the proposed release is worse than one trained on real rows",
+        proposed,
+        "real rows",
+    ),
     trend("a larger budget is better", proposed, 1, (PROVED,)),
 )
 def figure_12(run: Run) -> str:

@@ -91,7 +91,7 @@ def _inside(rows: Sequence[Row]) -> list[bool]:
 
 @experiment(
     "Labelled release, Figure 13",
-    holds("a bound inside the range is better than both of its ends", _inside),
+    holds("a norm bound inside the range is better than both ends of the range", _inside),
 )
 def figure_13(run: Run) -> str:
     """The release with features protected over the norm bound, at epsilon 1: as printed, proved."""

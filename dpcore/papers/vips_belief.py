@@ -34,9 +34,9 @@ PROVED = "proved, at the printed epsilon"
 
 @experiment(
     "VIPS, Figure 8: digits",
-    ordered("without privacy is better than with it", PRINTED, PLAIN),
-    ordered("moments accounting is better than strong composition", STRONG, PRINTED),
-    trend("larger samples are better", PRINTED, 1),
+    ordered("the fit without privacy is better than the private one", PRINTED, PLAIN),
+    ordered("the moments accountant is better than strong composition", STRONG, PRINTED),
+    trend("larger minibatches are better", PRINTED, 1),
     ordered(
         "the printed epsilon holds", (PRINTED, "proved_epsilon"), (PRINTED, "claimed"), slack=1e-9
     ),

@@ -64,16 +64,18 @@ WAYS = (
 
 @experiment(
     "VIPS, Figure 5: logistic regression",
-    ordered("without privacy is better than with it", PRINTED["ma"], PLAIN),
+    ordered("the fit without privacy is better than the private one", PRINTED["ma"], PLAIN),
     ordered(
-        "moments accounting is better than strong composition", PRINTED["advanced"], PRINTED["ma"]
+        "the moments accountant is better than strong composition",
+        PRINTED["advanced"],
+        PRINTED["ma"],
     ),
     trend("a larger budget is better", PRINTED["ma"], 1),
     ordered("VIPS is better than objective perturbation", OBJECTIVE_PRINTED, PRINTED["ma"]),
     beside(
         ordered("one release, proved, is better than VIPS as printed", PRINTED["ma"], ONE_RELEASE)
     ),
-    stands_in="two public medical tables for Stroke, which is not public",
+    stands_in="two public medical tables in place of Stroke, which is not public",
 )
 def figure_5(run: Run) -> str:
     """Logistic regression on two medical tables: AUC by budget, as printed, rivals, one release.
@@ -106,13 +108,13 @@ def figure_5(run: Run) -> str:
 @experiment(
     "VIPS, Figure 4: the Polya-Gamma mean",
     holds(
-        "the mean is 1/4 at most",
+        "the mean is at most 1/4",
         lambda rows: (y <= 0.25 for y in points(rows, MEAN).values()),
     ),
-    trend("it falls with the size of the argument", MEAN, -1),
+    trend("the mean falls as the argument grows", MEAN, -1),
     beside(
         holds(
-            "the mean of simulated draws is that of the formula",
+            "the mean of simulated draws agrees with the formula",
             lambda rows: (
                 row["low"] <= points(rows, MEAN)["mean", row["x"]] <= row["high"]
                 for row in rows

@@ -76,19 +76,19 @@ def halves(ask: Ask, texts: Texts) -> Halves:
     return Halves(train, Scorer.of(test), len(Scorer.of(train, None).rows), corpus.schema.words)
 
 
-OTHER_TEXTS = "other texts for a slice of Wikipedia that is not published"
+OTHER_TEXTS = "other texts in place of an unpublished slice of Wikipedia"
 ORDER = (
-    ordered("without privacy is better than clipped with privacy", EXACT, CLIPPED),
-    ordered("moments accounting is better than strong composition", CLIPPED, STRONG),
-    ordered("clipped is better than not clipped", CLIPPED, UNCLIPPED),
+    ordered("the fit without privacy is better than the private clipped one", EXACT, CLIPPED),
+    ordered("the moments accountant is better than strong composition", CLIPPED, STRONG),
+    ordered("clipping is better than no clipping", CLIPPED, UNCLIPPED),
 )
 
 
 @experiment(
     "VIPS, Figure 2: topics",
     *ORDER,
-    ordered("clipped is better than exact word frequencies", CLIPPED, FREQUENCIES),
-    trend("more noise, more perplexity", CLIPPED, 1),
+    ordered("the private clipped fit is better than exact word frequencies", CLIPPED, FREQUENCIES),
+    trend("more noise gives higher perplexity", CLIPPED, 1),
     stands_in=OTHER_TEXTS,
     one_draw=True,  # as kept
 )
@@ -122,7 +122,7 @@ def figure_2(run: Run) -> str:
 @experiment(
     "VIPS, Figure 3: topics step by step",
     *map(at_the_end, ORDER),
-    trend("perplexity falls with the steps", CLIPPED, -1),
+    trend("perplexity falls over the steps", CLIPPED, -1),
     stands_in=OTHER_TEXTS,
 )
 def figure_3(run: Run) -> str:
