@@ -194,7 +194,7 @@ class GaussianAccountant:
 
     def check(self, events: Events) -> None:
         """Raise NotCovered for noise that is not normal throughout."""
-        check_plain(events, "exact counting")
+        check_plain(events, "exact composition")
         if not all_gaussian(events):
             raise NotCovered(
                 "accountant",

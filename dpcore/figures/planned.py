@@ -94,9 +94,9 @@ def _kept(release: PlannedRelease) -> str:
 
 def _alt(plan: ReleasePlan) -> str:
     if not plan.feasible:
-        return f"At ε = {show(plan.budget.epsilon)} in all {NO_ROOM}."
+        return f"At a total of ε = {show(plan.budget.epsilon)}, {NO_ROOM}."
     parts = "; ".join(
         f"{release.name} {percent(release.budget_share)}, {_kept(release)}"
         for release in plan.releases
     )
-    return f"Of ε = {show(plan.budget.epsilon)} in all, {parts}."
+    return f"Of a total of ε = {show(plan.budget.epsilon)}: {parts}."

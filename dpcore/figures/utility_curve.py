@@ -156,11 +156,11 @@ def buys_panel(
         alt=tuple(
             f"At {dial.alt.format(dial.show(stop))} "
             + (
-                f"the {metric.worth} of the median private fit is {u:.2f}, "
+                f"the {metric.worth} of the median private fit is {u:.2f}, of the exact fit"
                 if np.isfinite(u)
-                else f"there is no private fit; the {metric.worth} is "
+                else f"there is no private fit; the {metric.worth} of the exact fit is"
             )
-            + f"of the exact fit {high:.2f}. {verdict}"
+            + f" {high:.2f}. {verdict}"
             for stop, u, verdict in zip(grid.stops, middle, verdicts, strict=True)
         ),
         x=Axis(f"{dial.label} {held}".strip(), ends, scale=dial.scale, ticks=dial.ticks),

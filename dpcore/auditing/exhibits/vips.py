@@ -29,7 +29,7 @@ def topics_replaced(epsilon: float = 1.0, delta: float = 1e-4) -> Exhibit:
     mu = stated_mu(epsilon, delta)
     return of_normal_noise(
         "topics-replaced",
-        claim="replacing a document changes the word counts of the topics by one document's norm",
+        claim="replacing a document changes the topics' word counts by at most one document's norm",
         epsilon=epsilon,
         delta=delta,
         published=mu * moved,
