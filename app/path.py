@@ -324,7 +324,7 @@ def composition() -> Screen:
             "losses",
             "The privacy loss of k releases",
             "",
-            "A bell curve that widens with the square root of k and moves slowly to the right.",
+            "A bell curve that widens with the square root of k and moves right with k itself.",
             Axis("privacy loss L", (-1.2, 1.4)),
             Axis("likelihood (peak = 1)", (0.0, 1.1)),
             Curve(losses, heights, colour=0, name="loss"),

@@ -143,7 +143,8 @@ def yes_or_no(name: str, value: Any) -> bool:
 COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50)  # where numbers of steps stop
 BY_METHOD = "each value is an entry of the list *Method*"
 BY_MODEL = (
-    "the list *Model* offers the usual numbers, a box takes any other; the exact fit depends on it"
+    "the list *Model* offers the usual numbers, and a box takes any other; the exact fit depends "
+    "on it"
 )
 FITTED = "the exact fit depends on it"
 UNLESS_GIVEN = "it is computed from public facts unless given"

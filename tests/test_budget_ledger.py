@@ -111,7 +111,7 @@ def test_sums_keep_every_digit(tmp_path: Path) -> None:
     ledger = BudgetLedger.create(tmp_path / "sums.sqlite", Amount(1.0, 1e-4), filter="sums")
     for _ in range(10):
         spend(ledger, epsilon=0.1)
-    with pytest.raises(BudgetExceeded, match="all of it is spent"):
+    with pytest.raises(BudgetExceeded, match="the whole budget is spent"):
         spend(ledger, epsilon=1e-9)
     assert ledger.state().spent_amount == Amount(1.0, 1e-4)
 

@@ -271,11 +271,17 @@ def test_more_than_every_release_can_use_is_left(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        ({"a": {"at_least": 0.95}, "b": {"at_least": 0.3}}, "drop the wish of 'a' (at least 95%)"),
-        ({"a": {"epsilon": 5.0, "locked": True}}, "drop the wish of 'a' (locked at epsilon = 5)"),
+        (
+            {"a": {"at_least": 0.95}, "b": {"at_least": 0.3}},
+            "drop the request for 'a' (at least 95%)",
+        ),
+        (
+            {"a": {"epsilon": 5.0, "locked": True}},
+            "drop the request for 'a' (locked at epsilon = 5)",
+        ),
         (
             {"a": {"at_least": 0.8}, "b": {"at_least": 0.79}, "c": {"at_least": 0.7}},
-            "drop the wish of 'a' (at least 80%) and the wish of 'b' (at least 79%) and",
+            "drop the request for 'a' (at least 80%) and the request for 'b' (at least 79%) and",
         ),
         ({"c": {"at_least": 0.999}}, "keep at most 9"),
     ],
@@ -416,7 +422,8 @@ def test_a_wanted_share_takes_a_range_of_epsilons_and_of_rows(
     assert str(one.sentence()).startswith("60% for 'a' takes epsilon = ")
     assert one.sentence() in export.summary(found)
     never = planner(monkeypatch, [UtilityCurve(rho, *shares)], a={"at_least": 0.8}).plan(9, DELTA)
-    assert "on hard rows no simulated epsilon is large enough" in " ".join(export.summary(never))
+    unmet = "is out of reach of every simulated epsilon on hard rows"
+    assert unmet in " ".join(export.summary(never))
     read = json.loads(export.as_json(never))["releases"][0]
     assert read["needed"]["hard"] is read["rows_needed"]["hard"] is None
     assert read["needed"]["easy"] < read["needed"]["middling"]

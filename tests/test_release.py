@@ -305,7 +305,7 @@ def test_a_budget_that_is_spent_is_said_before_a_file_is_read(
     (tmp_path / "odd.csv").write_text("x,y\n1,secret\n")
     words = ["release", "gmm", str(tmp_path / "odd.csv"), "--ledger", str(book), "--delta", "1e-5"]
     assert main([*words, "--epsilon", "3", "--out", str(tmp_path / "out"), "--yes"]) == 3
-    assert "does not fit into the ledger" in capsys.readouterr().err
+    assert "costs more than is left" in capsys.readouterr().err
 
 
 # --- what is refused ----------------------------------------------------------------------------

@@ -423,7 +423,7 @@ def test_wishes_of_the_table_that_cannot_be_are_said_and_those_that_do_not_fit_n
     assert wording.NO_EPSILON_TO_LOCK in texts(at)
     given[0] = {**line, several.LOCKED: True, several.EPSILON: 1.5}
     at.run()
-    assert "drop the wish of 'quarter'" in planned_scene(at)["live_text"]["plan"][0]
+    assert "drop the request for 'quarter'" in planned_scene(at)["live_text"]["plan"][0]
     given[0] = {**line, several.LEAST: 40.0}
     at.run()
     assert planned_scene(at)["panels"][1]["layers"][0]["y"][0] is None, "at 0.1 it does not fit"

@@ -69,7 +69,7 @@ def schema_file_sets(file: str, unit: str, rows: int, person: str | None) -> str
 
 # How the file is written.
 GROUPS_OF_DIGITS = "Between groups of three digits"
-MISSING_MARKS = "Marks for missing cells, besides empty and NA"
+MISSING_MARKS = "Marks for missing cells, besides NA and empty cells"
 MISSING_MARKS_HELP = "Separated by commas, for example: -, n. a., -9"
 
 

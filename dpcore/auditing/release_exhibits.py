@@ -143,7 +143,7 @@ def mapping_support(
         (1.0 - SMOOTHING) * len(only) / len(first)
         - math.expm1(epsilon) * SMOOTHING * len(only) / every,
         1.0,
-        ("any class sizes", "the same after one label changes"),
+        ("any class sizes", "the sizes after one label changes"),
         "released sizes that the neighbour's mapping reaches only by its smoothing",
     )
 

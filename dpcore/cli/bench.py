@@ -146,8 +146,8 @@ def _page_times(args: argparse.Namespace) -> None:
     print_prose(
         "Seconds until the picture is complete, without a browser: the median of five runs or, for "
         "a new process, one run counted from its first import. Rooms: the parts of the package in "
-        "which threads spent the time, a library's time in the room that called it; rooms below "
-        "1% of the total are left out."
+        "which the threads spent their time. A library's time is counted in the room that called "
+        "it; rooms below 1% of the total are left out."
     )
 
 

@@ -220,7 +220,9 @@ def texts_of(path: File, column: str | None, schema: Schema | None) -> tuple[lis
     if column is None:  # by the header alone: what cells hold would be one document's choice
         column = frame.columns[0] if frame.shape[1] == 1 else "text"
         if column not in frame.columns:
-            raise InputError("text", "several columns may hold the texts", "name the right one")
+            raise InputError(
+                "text", "it is not clear which column holds the texts", "name the right one"
+            )
     if column not in frame.columns:
         raise InputError(
             "text", f"there is no column {column!r}", "name one of the table's columns"
@@ -251,7 +253,9 @@ def _opened(path: File) -> Iterator[tuple[ZipFile, list[ZipInfo]]]:
                     path.name, f"its texts exceed {most >> 30} GiB", "give fewer texts"
                 )
             if not files:
-                raise InputError(path.name, "it has no .txt file", "pack one file per document")
+                raise InputError(
+                    path.name, "it has no .txt file", "pack one .txt file per document"
+                )
             yield archive, sorted(files, key=lambda member: member.filename)
     except FileNotFoundError:
         raise InputError(path.name, "there is no such file", "check the path") from None

@@ -155,7 +155,7 @@ def rate_dial(usual: float, *methods: str) -> Dial:
 def delay_dial(low: float, *methods: str) -> Dial:
     """How late forgetting begins. low: the least that the model takes."""
     return Dial(
-        "Delay before earlier steps count less",
+        "Delay (lowers the weight of the first steps)",
         "Step t has weight (T + t)^−F, where F is the forgetting exponent; this sets T.",
         *(low, 10_000.0, 0.5, "%.4g"),
         methods=methods,
@@ -201,7 +201,8 @@ class SampledSettings(Settings):
     delay: float = option(
         1.0,
         positive,
-        "delay before earlier steps count less: step t has weight (T + t)^-F [1; paper mode 1024]",
+        "delay: step t has weight (T + t)^-F, so a larger T lowers the first weights "
+        "[1; paper mode 1024]",
         metavar="T",
         paper=1024.0,
         dial=delay_dial(0.01),

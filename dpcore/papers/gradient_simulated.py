@@ -297,9 +297,9 @@ def _bounded(rows: list[Row], away: float) -> str:
     return (
         f"The bound is {min(times):.0f} to {max(times):.0f} times the error of Algorithm 2, and at "
         f"{empty} of {len(times)} points above the start's distance of {away:g}, where it says "
-        f"nothing. It is proved for steps that without noise leave {min(shares):.2f} to "
-        f"{max(shares):.2f} of the distance, and for the given tau; both are measured on simulated "
-        "rows, not proved."
+        f"nothing. Its proof assumes that a step without noise leaves {min(shares):.2f} to "
+        f"{max(shares):.2f} of the distance to the truth, and that tau is large enough; both "
+        "assumptions are measured on simulated rows, not proved."
     )
 
 

@@ -120,9 +120,10 @@ class PlannedRelease:
             rows = [f"{float(f'{need:.2g}'):,.0f}" for need in self.rows_needed if need < math.inf]
             needs[-1] += f" (with epsilon = {show_most(self.epsilon)}: {' or '.join(rows)} rows)"
         out = [world for world, there in zip(DIFFICULTIES, reached, strict=True) if not there]
+        parts = [f"takes {', '.join(needs)}"] if needs else []
         if out:
-            needs.append(f"on {' and '.join(out)} rows no simulated epsilon is large enough")
-        return f"{_share(self.at_least)} for {self.name!r} takes {', '.join(needs)}."
+            parts.append(f"is out of reach of every simulated epsilon on {' and '.join(out)} rows")
+        return f"{_share(self.at_least)} for {self.name!r} {' and '.join(parts)}."
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,7 @@ class ReleasePlan:
         gain = (
             "nothing" if self.budget_dual < LEAST_GAIN else f"{self.budget_dual:.2g} points in all"
         )
-        more = f"One percent more of the budget gains {gain}."
+        more = f"One percent more budget gains {gain}."
         prices = (
             f"One more percentage point for {'each ' if release.times > 1 else ''}{release.name!r} "
             f"costs the others {price:.2g} points together."
@@ -189,8 +190,7 @@ class ReleasePlan:
         )
         return (
             *takes,
-            f"{head} at 0%: on some simulated rows, such a release keeps nothing of what the exact "
-            "fit gains.",
+            f"{head} at 0%: on some simulated rows, nothing of the exact fit's gain is kept.",
         )
 
     def decided(self) -> tuple[str, ...]:
@@ -307,7 +307,7 @@ class Planner:
                 low[i] = max(low[i], curve.needed(release.at_least))
             if math.isinf(low[i]):
                 return low, (
-                    f"drop {_wish(release)}: its simulated releases keep at most "
+                    f"drop {_wish(release)}, because its simulated releases keep at most "
                     f"{curve.median[-1]:.0%}, whatever the budget"
                 )
         cost = times * low
@@ -317,7 +317,7 @@ class Planner:
         dropped = enough[:1] or list(np.argsort(-cost)[: _most_to_drop(cost, total)])
         named = " and ".join(_wish(self.wanted[i]) for i in dropped)
         all_of = show_bound(float(tight_epsilon(cost.sum(), limit.delta)))
-        return low, f"drop {named}: all requests together need epsilon = {all_of}"
+        return low, f"drop {named}, because all requests together need epsilon = {all_of}"
 
     def _priced(
         self,
@@ -430,7 +430,7 @@ def _wish(release: WantedRelease) -> str:
         parts.append(
             f"{'locked at' if release.locked else 'at least'} epsilon = {release.epsilon:g}"
         )
-    return f"the wish of {release.name!r} ({', '.join(parts)})"
+    return f"the request for {release.name!r} ({', '.join(parts)})"
 
 
 def _most_to_drop(cost: Array, total: float) -> int:

@@ -528,14 +528,14 @@ def _demand_room(state: State, cost: tuple[int, ...]) -> None:
     if state.admits(cost):
         return
     left = state.left_amount
-    rest = ": all of it is spent, and nothing more can be released"
+    rest = ": the whole budget is spent, and nothing more can be released"
     if left.epsilon > 0.0:
         epsilon, delta = show_most(left.epsilon), delta_text(left.delta, down=True)
         rest = f": at most epsilon = {epsilon} is left at delta = {delta}; "
         rest += "ask for no more than that, and for no larger delta"
     waiting = "".join(f"{told_open(number)} " for number in state.open)
     raise BudgetExceeded(
-        f"budget: the release does not fit into the ledger{rest}. {waiting}Nothing was spent or "
+        f"budget: the release costs more than is left{rest}. {waiting}Nothing was spent or "
         "released."
     )
 

@@ -40,7 +40,7 @@ def demand_column(frame: pd.DataFrame, name: str) -> None:
         raise InputError(
             name,
             "the table has no such column",
-            "use a name from the table's header (of an array, x followed by the column's number)",
+            "use a name from the table's header (for an array: x followed by the column's number)",
         )
     if not frame.columns.is_unique and int((frame.columns == name).sum()) > 1:
         raise InputError(name, "the table has this column twice", "rename one of them")

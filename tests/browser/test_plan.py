@@ -98,13 +98,13 @@ def test_wishes_locks_and_what_ifs_change_the_plan_on_the_page(page: Any, server
     page.goto(f"{server(None)}/release")
     page.get_by_text(release_texts.SEVERAL).click(timeout=60_000)
     said = says(page, "One more percentage point for each 'every quarter' costs the others")
-    assert "One percent more of the budget gains" in said
+    assert "One percent more budget gains" in said
     wait_until_still(page, 60)
 
     wish(page, 1, AT_LEAST, "80")
     says(page, "80% for 'once' takes epsilon = ")
     wish(page, 1, AT_LEAST, "99,9")
-    refused = says(page, "do not fit: drop the wish of 'once' (at least 99.9%)")
+    refused = says(page, "do not fit: drop the request for 'once' (at least 99.9%)")
     assert "One percent more" not in refused, "a plan that does not fit has no prices"
     wait_until_still(page, 60)
     assert not json.loads(taken(page, "plan.json"))["feasible"]

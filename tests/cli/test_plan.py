@@ -74,7 +74,7 @@ def test_wishes_that_do_not_fit_end_with_code_3_and_name_one(run: Run, plan: Pat
     answer = run("plan", plan, "--epsilon", "0.3", "--json")
     assert answer.code == 3
     assert json.loads(answer.out)["feasible"] is False
-    assert "drop the wish of 'averages' (locked at epsilon = 0.5)" in answer.err
+    assert "drop the request for 'averages' (locked at epsilon = 0.5)" in answer.err
     assert answer.err.count("\n") == 1
 
 

@@ -40,7 +40,7 @@ STATEMENT = Statement(
     proved="every step uses all rows; gradients are clipped at norm sqrt(d tau)",
     claim="Wang et al. 2023, Algorithm 2 and Theorem 3: holds where each row is in one part; the "
     "two printed forms of the noise variance differ by a factor of ln(1/zeta), and the second is "
-    "too small for zeta above 1/e",
+    "smaller for zeta above 1/e, and too small for zeta near 1",
 )
 
 

@@ -56,7 +56,7 @@ def _colored(
     if session.private and session.adjacency != "label":
         raise InputError(
             "method",
-            "colored noise is shaped by the features, which this adjacency protects",
+            "the noise of method colored is shaped by the features, which this adjacency protects",
             "choose adjacency label, or another method",
         )
     dim = session.public.dim

@@ -185,8 +185,8 @@ MODEL = Model(
         ),
     },
     plane=False,
-    no_intervals="the bias towards 0 depends on rows that are not released, so only first-order "
-    "intervals are released",
+    no_intervals="the bias towards 0 depends on the rows, which are not released, so a release "
+    "has only first-order intervals",
     noise_sentence="parameters:noise_sentence",
     metrics=(
         Metric("test_auc", "AUC", "AUC (chance: 0.5)"),

@@ -63,7 +63,7 @@ MODEL = Model(
         "step",
     ),
     reads="pixels",
-    clip="how far a row can move a step, as a share of the maximum [0.3]",
+    clip="how far a row can move a step's sums, as a share of the maximum [0.3]",
     opening=Opening(components=4, iterations=10, words="rate:1;forgetting:0.2", clip=0.3),
     methods={
         "vips_sums": Method("VIPS", "paper", ("wbk27", "wbk9", "advanced"), words=(("delay", 1.0),))

@@ -103,7 +103,7 @@ MODEL = Model(
         "depends on the settings",
     ),
     reads="documents",
-    clip="how far a document can move a step, as a share of the maximum [0.1]",
+    clip="how far a document can move a step's sums, as a share of the maximum [0.1]",
     opening=Opening(iterations=10, words="rate:1;length:100;forgetting:0.3", clip=0.1),
     methods={
         "vips_sums": Method("VIPS", "paper", ("wbk27", "wbk9", "advanced"), words=(("delay", 1.0),))
