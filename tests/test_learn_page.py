@@ -217,7 +217,7 @@ def test_the_face_s_answer_rests_on_what_its_question_says_of_clipping() -> None
     shorter = learning.CLIPPED
     assert faces_found(clipped, shorter) > 0.5 > faces_found(clipped / 3.0, shorter)
     assert "Nothing is clipped" in face.ask
-    assert f"Clipped to {learning.CLIPPED:.0%}" in face.explained()
+    assert f"clipping to {learning.CLIPPED:.0%}" in face.explained()
 
 
 def test_other_plausible_answers_are_those_of_other_mechanisms() -> None:

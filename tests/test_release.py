@@ -305,7 +305,7 @@ def test_a_budget_that_is_spent_is_said_before_a_file_is_read(
     (tmp_path / "odd.csv").write_text("x,y\n1,secret\n")
     words = ["release", "gmm", str(tmp_path / "odd.csv"), "--ledger", str(book), "--delta", "1e-5"]
     assert main([*words, "--epsilon", "3", "--out", str(tmp_path / "out"), "--yes"]) == 3
-    assert "costs more than is left" in capsys.readouterr().err
+    assert wording.LEDGER_HAS_LESS in capsys.readouterr().err
 
 
 # --- what is refused ----------------------------------------------------------------------------
@@ -316,7 +316,7 @@ def test_a_release_that_does_not_fit_leaves_everything_as_it_was(
 ) -> None:
     before = book.read_bytes()
     refused: tuple[tuple[type[DPCoreError], str, dict[str, Any]], ...] = (
-        (BudgetExceeded, "does not fit", {"privacy": asked(2.1)}),
+        (BudgetExceeded, wording.LEDGER_HAS_LESS, {"privacy": asked(2.1)}),
         (InputError, "adjacency", {"privacy": asked(adjacency="add_remove")}),
         (InputError, "mode", {"privacy": asked(mode="paper")}),
         (

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import wording
 
 import dpcore as dp
 from dpcore.cli import main
@@ -150,7 +151,7 @@ def test_what_cannot_be_released_spends_nothing(letters: Path) -> None:
     for kind, match, changed in (
         (InputError, "rate: each step draws a sample", {"rate": 0.5}),
         (InputError, "^rate: ", {"rate": None, "minibatch": 50}),
-        (BudgetExceeded, "does not fit", {"privacy": dp.Privacy(9.0, 1e-6)}),
+        (BudgetExceeded, wording.LEDGER_HAS_LESS, {"privacy": dp.Privacy(9.0, 1e-6)}),
         (InputError, "above one over the number of documents", {"privacy": dp.Privacy(1.0, 1e-2)}),
     ):
         chosen = {name: value for name, value in {**asked, **STEPS, **changed}.items() if value}

@@ -20,8 +20,8 @@ STAND_IN = "of stand-in data"
 def misread(names: str) -> str:
     """What of the address is not known."""
     return (
-        f"{names}: the value in the address is unknown to this page, or does not go with the "
-        "others. The page opens with a different one; choose another below."
+        f"{names}: the value in the address is unknown to this page or does not go with the "
+        "others, so the page opens with a different one; choose another below."
     )
 
 
