@@ -161,8 +161,8 @@ EXERCISES = {
     # ------------------------------------------------ 01 what epsilon means
     "guess": Exercise(
         _guess,
-        "the best rule guesses 'with' above 100.5, and the noise leaves the count on its own side "
-        "of this threshold with probability Phi(1 / (2 z)).",
+        "the best rule guesses 'with' above 100.5, and the noise leaves the count on the right "
+        "side of this threshold with probability Phi(1 / (2 z)).",
         (
             (
                 lambda: ndtr(1.0 / 3.0),

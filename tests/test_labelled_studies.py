@@ -188,7 +188,7 @@ def test_no_attacker_on_one_label_beats_the_ceiling(name: str, model: str) -> No
 def test_the_attacker_of_a_label_is_told_all_else() -> None:
     told = attack_sentences(np.array([0.561]), "voter", "label")[0]
     assert told.startswith(
-        "An attacker who knows two candidates for one voter's label and everything else"
+        "An attacker who knows everything but one voter's label, and two candidates for it, "
     )
     assert "57 times" in told
     assert "your label" in attack_sentences(np.array([0.6]), "person", "label")[0]

@@ -199,13 +199,13 @@ def attack_sentences(
     """
     whose = "yours" if unit == "person" else f"one {unit}'s"
     if adjacency in ("label", "feature"):
-        part = {"label": "label", "feature": "features"}[adjacency]
+        part, them = {"label": ("label", "it"), "feature": ("features", "them")}[adjacency]
         owner = "your" if unit == "person" else f"one {unit}'s"
-        game = f"two candidates for {owner} {part} and everything else guesses right"
+        game = f"everything but {owner} {part}, and two candidates for {them}, guesses right"
     elif adjacency == "add_remove":
         game = f"everyone's {thing}s guesses correctly whether {whose} is included"
     else:
-        game = f"everyone else's {thing}s and two candidates for {whose} guesses right"
+        game = f"everyone else's {thing}s, and two candidates for {whose}, guesses right"
     return tuple(
         f"An attacker who knows {game} at most **{_of_hundred(chance)} times in 100** (a coin: 50)."
         if np.isfinite(chance)

@@ -116,7 +116,7 @@ class BinaryRows:
 
     def __init__(self, table: PrivateTable, opening: Opening, *, threshold: float = 0.5) -> None:
         if not 0.0 <= threshold < 1.0:
-            raise InputError("threshold", "it is not in [0, 1)", "give a share of the bounds")
+            raise InputError("threshold", "it is not in [0, 1)", "give a share of the range")
         clip = opening.clip
         own = Opening(
             opening.noise,
