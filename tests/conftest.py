@@ -13,6 +13,7 @@ from typing import Any
 import collecting
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # as many threads as processes, or they wait for each other
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -32,6 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Fewer examples outside the full lane, and the hooks of collection for every folder."""
     few = config.option.markexpr.startswith(("quick", "merge"))
     settings.load_profile("quick" if few else "thorough")
+    if _quick(config):  # a second per process to look for constants that twenty examples hardly use
+        setattr(providers, "is_local_module_file", lambda path: False)  # noqa: B010
     config.pluginmanager.register(collecting)
 
 
@@ -83,13 +86,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     What takes longest comes first: no process has to wait for it at the end. All processes have
     the items in one order, whichever they collected first.
     """
-    items.sort(key=lambda item: ("[types]" not in item.name, item.path))
+    items.sort(key=lambda item: ("[types]" not in item.name, str(item.path)))
     for item in items:
-        if item.get_closest_marker("full"):
+        marks = {mark.name for mark in item.iter_markers()}
+        if "full" in marks:
             item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "merge"]
-        if not any(map(item.get_closest_marker, ("merge", "full"))):
-            browser = item.get_closest_marker("browser") is not None
-            item.add_marker("merge" if browser else "quick")
+        if not marks & {"merge", "full"}:
+            item.add_marker("merge" if "browser" in marks else "quick")
             drawn = getattr(getattr(item, "function", None), "is_hypothesis_test", False)
             if drawn:
                 item.add_marker("full")

@@ -8,9 +8,9 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+import scipy
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.integrate import quad
 from support import every, examples, split_lanes
 
 from dpcore.accounting import accountant, calibrate, compose, covers, rdp
@@ -62,7 +62,7 @@ def classic(method: Any) -> Any:
 
 def divergence(log_p: Any, log_q: Any, order: float, corners: list[float]) -> float:
     """log E_Q[(P/Q)^alpha] / (alpha - 1) by adaptive quadrature."""
-    value, _ = quad(
+    value, _ = scipy.integrate.quad(
         lambda x: np.exp(order * log_p(x) + (1.0 - order) * log_q(x)),
         *(-60.0, 60.0),
         points=corners,

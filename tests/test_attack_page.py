@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 import wording
 from scipy.optimize import brentq
-from scipy.stats import norm
 from streamlit.testing.v1 import AppTest
 from support import split_lanes
 
@@ -99,7 +99,7 @@ def test_the_picture_says_what_was_found() -> None:
 def test_the_band_of_a_curve_holds_the_true_one() -> None:
     """Two normal clouds, two deviations apart, a hundred times; a quarter of the band does not."""
     rng, count, mu = np.random.default_rng(3), 300, 2.0
-    truth = norm.sf(norm.isf(ALARMS) - mu)
+    truth = scipy.stats.norm.sf(scipy.stats.norm.isf(ALARMS) - mu)
     held = narrower = 0
     for _ in range(100):
         scores = rng.normal([[0.0], [mu]], 1.0, (2, count))
@@ -197,7 +197,7 @@ def test_the_ceiling_is_said_of_this_noise_and_epsilon_alone_allows_more(
     for epsilon, said in zip(attacking.EPSILONS, shown, strict=True):
         mu = brentq(lambda m, e=epsilon: spent(m, e) - RARE.delta, 1e-3, 30.0)
         alone = (math.exp(epsilon) + RARE.delta) / (1.0 + math.exp(epsilon))
-        best, allowed = math.ceil(100.0 * norm.cdf(mu / 2.0)), math.floor(100.0 * alone)
+        best, allowed = math.ceil(100.0 * scipy.stats.norm.cdf(mu / 2.0)), math.floor(100.0 * alone)
         assert best < allowed
         assert f"({attack_texts.bound(best, epsilon, allowed)})" in said
     assert f"({attack_texts.bound(72, 5.0, 99)})" in shown[attacking.EPSILONS.index(5.0)]
@@ -205,8 +205,8 @@ def test_the_ceiling_is_said_of_this_noise_and_epsilon_alone_allows_more(
 
 def spent(mu: float, epsilon: float) -> float:
     """Delta of Gaussian noise of multiplier 1/mu at an epsilon (Balle, Wang 2018, Theorem 8)."""
-    tail = norm.cdf(-mu / 2.0 - epsilon / mu)
-    return float(norm.cdf(mu / 2.0 - epsilon / mu) - math.exp(epsilon) * tail)
+    tail = scipy.stats.norm.cdf(-mu / 2.0 - epsilon / mu)
+    return float(scipy.stats.norm.cdf(mu / 2.0 - epsilon / mu) - math.exp(epsilon) * tail)
 
 
 def test_the_same_attack_is_played_once(monkeypatch: pytest.MonkeyPatch) -> None:

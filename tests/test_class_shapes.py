@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
+import scipy
 
 from dpcore.arrays import Array
 from dpcore.datasets.labelled import labelled_classes, labelled_table
@@ -54,7 +54,9 @@ def test_beliefs_are_the_integrals_they_stand_for(seen: float, noise: float) -> 
         middle = np.log(max(seen, 0.02))
         spots = sorted({middle, middle - noise / max(seen, noise), np.log(usual)})
         total, top = (
-            quad(lambda x, p=p: weight(x) * np.exp(p * x), -12, 6, points=spots, limit=400)[0]
+            scipy.integrate.quad(
+                lambda x, p=p: weight(x) * np.exp(p * x), -12, 6, points=spots, limit=400
+            )[0]
             for p in (0, of)
         )
         return float(top / total)

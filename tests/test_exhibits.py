@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 import wording
-from scipy.integrate import quad
 
 from dpcore.accounting import compose, delta_of
 from dpcore.auditing.exhibits import Exhibit, exhibits
@@ -83,7 +83,9 @@ def test_the_delta_is_the_integral_of_what_cannot_be_covered(name: str) -> None:
         return (math.exp(here) - math.exp(there)) / root
 
     middle = max(start, mu) + 12.0
-    found = quad(gap, start, middle, points=[max(start, mu)], epsabs=0.0, epsrel=1e-9)[0]
+    found = scipy.integrate.quad(
+        gap, start, middle, points=[max(start, mu)], epsabs=0.0, epsrel=1e-9
+    )[0]
     assert shown.shown.attained == pytest.approx(found, rel=1e-6, abs=1e-300)
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import stats
 
 import dpcore as dp
 from dpcore.datasets.catalogue import find
@@ -42,7 +42,7 @@ def own_numbers(parameters: Any) -> Array:
 
 
 def law(model: str, number: float) -> Any:
-    return stats.bernoulli(number) if model == "bernoulli" else stats.poisson(number)
+    return scipy.stats.bernoulli(number) if model == "bernoulli" else scipy.stats.poisson(number)
 
 
 def plain_em(

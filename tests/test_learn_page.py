@@ -17,8 +17,8 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
+import scipy
 from scipy.optimize import brentq
-from scipy.stats import laplace, norm
 from streamlit.testing.v1 import AppTest
 from studio.answers import counted, faces_found, gaussian_epsilon, gaussian_mu, solved
 from support import ROOT, every
@@ -195,9 +195,9 @@ def test_every_answer_is_solved_again_from_its_question_alone() -> None:
         assert learning.lesson(name).answer() == pytest.approx(answer, rel=2e-3), name
     others = {
         "noise": {"classic": math.sqrt(2.0 * math.log(1.25e5))},
-        "tail": {"tail": norm.sf(0.5)},
+        "tail": {"tail": scipy.stats.norm.sf(0.5)},
         "many": {"each": gaussian_epsilon(0.2)},
-        "counts": {"laplace": laplace.std(scale=100.0)},
+        "counts": {"laplace": scipy.stats.laplace.std(scale=100.0)},
     }
     for name, expected in others.items():
         told = {word: float(text) for word, text in learning.lesson(name).others().items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cvxpy
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -138,6 +137,8 @@ def test_an_ellipsoid_found_early_is_feasible_too() -> None:
 
 @pytest.mark.parametrize(("dim", "count"), [(2, 40), (3, 150), (6, 100)])
 def test_agrees_with_a_semidefinite_solver(dim: int, count: int) -> None:
+    import cvxpy  # slow to import
+
     vectors, weight = drawn(count, dim, 7)
     inverse = np.linalg.inv(weight)
     shape = cvxpy.Variable((dim, dim), symmetric=True)

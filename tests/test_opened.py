@@ -16,11 +16,11 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 from released import CASES, PLACES, made, people
 from scipy.special import expit
-from scipy.stats import multivariate_normal, poisson
 from support import ROOT, every
 
 import dpcore as dp
@@ -155,7 +155,7 @@ def test_the_estimator_predicts_without_having_seen_data(model: str) -> None:
 def joint(weights: Any, means: Any, covariances: Any, rows: Any) -> Any:
     return np.column_stack(
         [
-            np.log(w) + multivariate_normal(m, c, allow_singular=True).logpdf(rows)
+            np.log(w) + scipy.stats.multivariate_normal(m, c, allow_singular=True).logpdf(rows)
             for w, m, c in zip(weights, means, covariances, strict=True)
         ]
     )
@@ -188,7 +188,7 @@ def test_mixtures_of_other_families_follow_bayes_rule() -> None:
     np.testing.assert_allclose(release.score_samples(NEW), np.log(chances.sum(axis=1)))
     release = opened("poisson")
     p, rows = release.fit.parameters, release.rows(NEW)
-    chances = poisson.pmf(rows[:, None], p.rates).prod(axis=2) * p.weights
+    chances = scipy.stats.poisson.pmf(rows[:, None], p.rates).prod(axis=2) * p.weights
     np.testing.assert_allclose(release.predict_proba(NEW), shares(np.log(chances)))
 
 
@@ -204,7 +204,7 @@ def test_factors_means_and_hidden_units() -> None:
     release = opened("fa")
     p, rows = release.fit.parameters, release.rows(NEW)
     covariance = p.loadings @ p.loadings.T + np.diag(p.noise_variance)
-    density = multivariate_normal(p.mean, covariance).logpdf(rows)
+    density = scipy.stats.multivariate_normal(p.mean, covariance).logpdf(rows)
     np.testing.assert_allclose(release.score_samples(NEW), density)
     assert release.score(NEW) == pytest.approx(density.mean())
     expected = (rows - p.mean) @ np.linalg.solve(covariance, p.loadings)
@@ -213,7 +213,7 @@ def test_factors_means_and_hidden_units() -> None:
     p, away = release.fit.parameters, rows - release.parameters["mean"]
     np.testing.assert_array_equal(release.parameters["correlation"], p.correlation)
     np.testing.assert_allclose(release.transform(NEW), away @ release.parameters["components"].T)
-    density = multivariate_normal(p.mean, p.covariance).logpdf(rows)
+    density = scipy.stats.multivariate_normal(p.mean, p.covariance).logpdf(rows)
     np.testing.assert_allclose(release.score_samples(NEW), density)
     model = release.to_sklearn()
     framed = pd.DataFrame(rows, columns=release.columns)

@@ -10,9 +10,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
+import scipy
 from scipy.optimize import brentq
-from scipy.stats import lognorm, norm
 
 from app import path
 from app.path import DELTA, Screen
@@ -31,14 +30,18 @@ def made(name: str) -> Screen:
 
 def delta_of(mu: float, epsilon: float) -> float:
     """Balle, Wang 2018, Theorem 8."""
-    tail = math.exp(epsilon) * norm.cdf(-mu / 2.0 - epsilon / mu)
-    return float(norm.cdf(mu / 2.0 - epsilon / mu) - tail)
+    tail = math.exp(epsilon) * scipy.stats.norm.cdf(-mu / 2.0 - epsilon / mu)
+    return float(scipy.stats.norm.cdf(mu / 2.0 - epsilon / mu) - tail)
 
 
 def tail_of(epsilon: float) -> float:
     """Delta of noise as large as the sensitivity, by its definition."""
     return float(
-        quad(lambda loss: -math.expm1(epsilon - loss) * norm.pdf(loss - 0.5), epsilon, 14.0)[0]
+        scipy.integrate.quad(
+            lambda loss: -math.expm1(epsilon - loss) * scipy.stats.norm.pdf(loss - 0.5),
+            epsilon,
+            14.0,
+        )[0]
     )
 
 
@@ -50,14 +53,16 @@ def spent(count: float) -> float:
 
 def error_of(threshold: float) -> float:
     """Root mean square error of a clipped mean of a thousand incomes with Laplace noise."""
-    incomes = lognorm(0.8, scale=40.0)
-    bias = quad(lambda x: (x - threshold) * incomes.pdf(x), threshold, 20_000.0, limit=200)[0]
+    incomes = scipy.stats.lognorm(0.8, scale=40.0)
+    bias = scipy.integrate.quad(
+        lambda x: (x - threshold) * incomes.pdf(x), threshold, 20_000.0, limit=200
+    )[0]
     return math.sqrt(bias**2 + 2.0 * (threshold / (1_000 * 0.05)) ** 2)
 
 
 def reached(alarms: float) -> float:
     """Hits at so many false alarms, in percent: noise of 2 * 36.86 / 100 for a change of 2."""
-    return float(100.0 * norm.sf(norm.isf(alarms / 100.0) - 100.0 / 36.86))
+    return float(100.0 * scipy.stats.norm.sf(scipy.stats.norm.isf(alarms / 100.0) - 100.0 / 36.86))
 
 
 TRUTHS: dict[str, Callable[[float], float]] = {

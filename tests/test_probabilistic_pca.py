@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import multivariate_normal
+import scipy
 from support import every
 
 import dpcore as dp
@@ -118,7 +118,7 @@ def test_from_turned_loadings_the_updates_on_rows_end_no_better() -> None:
     for _ in range(1000):
         peer.step()
     found = fitted(moments(data), 5)
-    theirs = multivariate_normal(peer.mean, peer.covariance()).logpdf(data).mean()
+    theirs = scipy.stats.multivariate_normal(peer.mean, peer.covariance()).logpdf(data).mean()
     assert log_density(found, data)[0] == pytest.approx(theirs, abs=1e-3)
     lengths = np.linalg.eigvalsh(peer.loadings.T @ peer.loadings)
     assert factors_of(found.loadings[0]) == np.sum(lengths > OFF / peer.tau) == 3

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 import wording
-from scipy.stats import multivariate_normal
 
 import dpcore as dp
 from app import compute, intervals
@@ -65,7 +65,7 @@ def test_a_density_is_that_of_the_groups() -> None:
     x, y = np.linspace(-6.0, 6.0, 7), np.linspace(-4.0, 5.0, 5)
     grid = np.stack(np.meshgrid(x, y), axis=-1)
     expected = sum(
-        w * multivariate_normal([mx, my], [[xx, xy], [xy, yy]]).pdf(grid)
+        w * scipy.stats.multivariate_normal([mx, my], [[xx, xy], [xy, yy]]).pdf(grid)
         for mx, my, xx, xy, yy, w in TILTED
     )
     np.testing.assert_allclose(density(TILTED, x, y), expected, rtol=1e-10)
@@ -76,7 +76,10 @@ def test_a_level_holds_its_share_of_the_people() -> None:
     rng = np.random.default_rng(5)
     levels = levels_of(TILTED, (-9.0, 9.0), (-6.0, 9.0))
     assert list(levels) == sorted(levels)
-    laws = [multivariate_normal(g[:2], [[g[2], g[3]], [g[3], g[4]]], seed=rng) for g in TILTED]
+    laws = [
+        scipy.stats.multivariate_normal(g[:2], [[g[2], g[3]], [g[3], g[4]]], seed=rng)
+        for g in TILTED
+    ]
     rows = np.concatenate(
         [law.rvs(round(20_000 * g[5])) for law, g in zip(laws, TILTED, strict=True)]
     )

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.integrate import quad
-from scipy.stats import exponnorm, norm
 from support import every, examples
 from test_wall_documents import bags_of, corpus_of, texts
 
@@ -197,8 +196,8 @@ def test_the_estimate_of_a_count_is_its_posterior_mean(count: float, mean: float
     def weight(x: float) -> float:
         return math.exp(-0.5 * ((count - x) / sd) ** 2 - x / mean)
 
-    norm = quad(weight, 0, 20)[0]
-    expected = quad(lambda x: x * weight(x), 0, 20)[0] / norm
+    norm = scipy.integrate.quad(weight, 0, 20)[0]
+    expected = scipy.integrate.quad(lambda x: x * weight(x), 0, 20)[0] / norm
     found = lda.unnoised(np.array(count), np.array(sd), np.array(mean))
     assert float(found) == pytest.approx(expected, rel=1e-6)
 
@@ -229,8 +228,8 @@ def test_beliefs_are_as_likely_as_their_densities_say(count: float, even: float)
     likely, means = topic_cells._believed(cell, noise, np.array([[even]]), 100)
     just = [even * scale for scale in topic_cells.EXACT]
     spread = [even * scale for scale in topic_cells.SPREAD]
-    logs = [norm.logpdf(count, one, sd) for one in just]
-    logs += [exponnorm.logpdf(count, one / sd, 0.0, sd) for one in spread]
+    logs = [scipy.stats.norm.logpdf(count, one, sd) for one in just]
+    logs += [scipy.stats.exponnorm.logpdf(count, one / sd, 0.0, sd) for one in spread]
     np.testing.assert_allclose(likely[:, 0, 0], np.exp(logs - np.max(logs)), rtol=2e-6, atol=1e-12)
     plain = [float(lda.unnoised(cell, noise, np.full((1, 1), one))[0, 0]) for one in spread]
     np.testing.assert_allclose(means[:, 0, 0], just + plain, rtol=1e-7)
@@ -386,7 +385,7 @@ def test_the_bound_is_below_the_likelihood_and_near_it() -> None:
             share = math.sin(angle) ** 2
             return float(np.prod((share * words[0] + (1 - share) * words[1]) ** counts))
 
-        exact = math.log(quad(density, 0, math.pi / 2)[0] * 2 / math.pi)
+        exact = math.log(scipy.integrate.quad(density, 0, math.pi / 2)[0] * 2 / math.pi)
         assert exact - 0.5 < bound <= exact + 1e-6
 
 

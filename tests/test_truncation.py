@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
+import scipy
 from scipy.special import ndtr
 
 from dpcore.errors import InputError
@@ -39,7 +39,7 @@ def by_quadrature(a: float, b: float) -> float:
 
     edges = sorted({low, *(x for x in (a - 8 * b, a, a + 8 * b) if low < x < high), high})
     return float(out) + sum(
-        quad(integrand, lo, hi, epsabs=1e-14, epsrel=1e-13, limit=200)[0]
+        scipy.integrate.quad(integrand, lo, hi, epsabs=1e-14, epsrel=1e-13, limit=200)[0]
         for lo, hi in pairwise(edges)
     )
 

@@ -13,9 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.integrate import quad
+import scipy
 from scipy.optimize import brentq
-from scipy.stats import laplace, multivariate_normal, norm
 
 from app import compute
 from app.explore_scene import picture
@@ -33,8 +32,8 @@ FACES = 1_581  # faces, in the words of the question
 
 def delta_of(mu: float, epsilon: float) -> float:
     """Gaussian noise of multiplier 1 / mu (Balle, Wang 2018, Theorem 8)."""
-    tail = norm.cdf(-mu / 2.0 - epsilon / mu)
-    return float(norm.cdf(mu / 2.0 - epsilon / mu) - math.exp(epsilon) * tail)
+    tail = scipy.stats.norm.cdf(-mu / 2.0 - epsilon / mu)
+    return float(scipy.stats.norm.cdf(mu / 2.0 - epsilon / mu) - math.exp(epsilon) * tail)
 
 
 def gaussian_mu(epsilon: float) -> float:
@@ -59,26 +58,33 @@ def solved() -> dict[str, float]:
     groups = np.eye(5)
     ages = np.linspace(0.0, 100.0, 11)
     incomes = np.repeat([40.0, 200.0], [900, 100])
-    without, with_row = laplace.pdf(at), laplace.pdf(at - 1.0)
+    without, with_row = scipy.stats.laplace.pdf(at), scipy.stats.laplace.pdf(at - 1.0)
     edges = np.append(np.arange(5.0, 45.0, 10.0), np.inf)  # below 5 it is set to 0
-    bins = [np.diff(laplace.cdf(edges, count), prepend=0.0) for count in (20.0, 21.0)]
+    bins = [np.diff(scipy.stats.laplace.cdf(edges, count), prepend=0.0) for count in (20.0, 21.0)]
     answers = {
-        "attack": 100.0 * norm.cdf(gaussian_mu(1.0) / 2.0),
+        "attack": 100.0 * scipy.stats.norm.cdf(gaussian_mu(1.0) / 2.0),
         "compose": gaussian_epsilon(math.sqrt(100) * gaussian_mu(0.1)),
         "people": gaussian_epsilon(gaussian_mu(1.0) / 10.0),
         "claims": gaussian_epsilon(math.sqrt(5) * math.sqrt(6) / (2 * 28.99)),
         "coin": ratio([yes, 1.0 - yes], [no, 1.0 - no]),
-        "spread": laplace.std(scale=1.0 / 0.5),
-        "beyond": 100.0 * (laplace.cdf(-3.0) + laplace.sf(3.0)),
+        "spread": scipy.stats.laplace.std(scale=1.0 / 0.5),
+        "beyond": 100.0 * (scipy.stats.laplace.cdf(-3.0) + scipy.stats.laplace.sf(3.0)),
         "noise": 1.0 / gaussian_mu(1.0),
         "histogram": max(np.linalg.norm(a - b) for a, b in itertools.product(groups, groups)),
         "mean": max(abs(a - b) / 1000.0 for a, b in itertools.product(ages, ages)),
         "clipped": incomes.mean() - np.minimum(incomes, 100.0).mean(),
-        "family": ratio(laplace.pdf(at, scale=2.0), laplace.pdf(at - 4.0, scale=2.0)),
+        "family": ratio(
+            scipy.stats.laplace.pdf(at, scale=2.0), scipy.stats.laplace.pdf(at - 4.0, scale=2.0)
+        ),
         "belief": 100.0 * np.max(0.01 * with_row / (0.01 * with_row + 0.99 * without)),
-        "tail": quad(lambda loss: -math.expm1(1.0 - loss) * norm.pdf(loss - 0.5), 1.0, 12.0)[0],
-        "many": norm.std(scale=5.0) / math.sqrt(25),
-        "disjoint": ratio(laplace.pdf(at, scale=1 / 0.3), laplace.pdf(at - 1.0, scale=1 / 0.3)),
+        "tail": scipy.integrate.quad(
+            lambda loss: -math.expm1(1.0 - loss) * scipy.stats.norm.pdf(loss - 0.5), 1.0, 12.0
+        )[0],
+        "many": scipy.stats.norm.std(scale=5.0) / math.sqrt(25),
+        "disjoint": ratio(
+            scipy.stats.laplace.pdf(at, scale=1 / 0.3),
+            scipy.stats.laplace.pdf(at - 1.0, scale=1 / 0.3),
+        ),
         "sample": ratio(0.9 * without + 0.1 * with_row, without),
         "rounded": ratio(*bins),
         "counts": np.linalg.norm(np.ones(100)) / gaussian_mu(1.0),
@@ -149,7 +155,7 @@ def runs_covered(panels: Sequence[Panel], step: int) -> int:
 
     def root(group: Any) -> Any:
         spread = [[group[2], group[3]], [group[3], group[4]]]
-        return np.sqrt(multivariate_normal(group[:2], spread).pdf(lattice))
+        return np.sqrt(scipy.stats.multivariate_normal(group[:2], spread).pdf(lattice))
 
     roots = [root(group) for group in exact]
     return sum(
