@@ -102,13 +102,13 @@ def _scene(steps: Array, symbol: str, step: int, *panels: Panel) -> Scene:
 
 
 def normal_density(at: Array) -> Array:
-    """Density of a standard normal variable; scipy.stats takes half a second to be imported."""
+    """Density of a standard normal variable ``(m,)``; scipy.stats takes half a second to import."""
     return np.exp(-0.5 * np.square(at)) / math.sqrt(2.0 * math.pi)
 
 
 def coin() -> Screen:
     """Two counts under Laplace noise, and how often the best attacker tells them apart."""
-    steps, outputs = np.geomspace(0.1, 5.0, 25), np.linspace(25.0, 57.0, 101)
+    steps, outputs = np.geomspace(0.1, 5.0, 25), np.linspace(25.0, 57.0, 129)
     scale = 1.0 / steps[:, None]
     curves = [np.exp(-np.abs(outputs - count) / scale) for count in (40.0, 41.0)]
     epsilons = np.geomspace(0.1, 5.0, 60)
