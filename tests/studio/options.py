@@ -19,8 +19,8 @@ is then drawn over it. *Box*, *list* and *switch*: the option is in *More settin
 rows are clipped to a ball, clipping have sliders for every model; the noise multiplier, the number
 of rows n, the rows per person and the number of groups, centres, factors, topics or units can have
 one too. n has one where rows are held out to judge fits: in tables of 500 rows or more whose number
-of rows is public. The remarks say why an option does not slide or is not asked for, and which
-methods have it where not all do.
+of rows is public. The remarks say why an option does not slide or is not asked for; for an option
+that only some methods have, they name these methods.
 """
 
 

@@ -37,7 +37,7 @@ class FamilySettings(Settings):
 STATEMENT = Statement(
     adds="its group weights, and the weights times the row: *joint diameter of counts and sums "
     "on simplex weights and a clipped ball*",
-    proved="one release for each step, after one of the mean; the starting values are spread "
+    proved="one release for each step, after a release of the mean; the starting values are spread "
     "around this mean",
     claim="DP-EM 2017 covers any exponential family (equations 9 and 10), but is worked out only "
     "for Gaussians",

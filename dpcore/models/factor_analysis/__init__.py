@@ -108,7 +108,7 @@ MODEL = Model(
         proved="one release, in a ball found by three earlier ones; all later steps are "
         "post-processing",
         claim="DP-EM 2017, section 6, states no sensitivity, uses a noise formula that is proved "
-        "only for epsilon below 1, and centres by the data's own mean. Its program takes the "
+        "only for epsilon below 1, and centres rows at the data's own mean. Its program takes the "
         "sensitivity to be 2/N instead of sqrt(2)/N, and uses a variance as the standard deviation "
         "of the noise",
     ),

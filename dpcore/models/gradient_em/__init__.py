@@ -38,9 +38,9 @@ _DECIDES = (
 STATEMENT = Statement(
     adds="a clipped gradient: *diameter of a ball of clipped vectors and a count*",
     proved="every step uses all rows; gradients are clipped at norm sqrt(d tau)",
-    claim="Wang et al. 2023, Algorithm 2 and Theorem 3: holds where each row is in one part; the "
-    "two printed forms of the noise variance differ by a factor of ln(1/zeta), and the second is "
-    "smaller for zeta above 1/e, and too small for zeta near 1",
+    claim="Wang et al. 2023, Algorithm 2 and Theorem 3: holds where each row is used in only one "
+    "step; the two printed forms of the noise variance differ by a factor of ln(1/zeta), and the "
+    "second is smaller for zeta above 1/e, and too small for zeta near 1",
 )
 
 

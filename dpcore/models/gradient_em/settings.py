@@ -158,7 +158,7 @@ class GradientSettings(Settings):
     initial: tuple[float, ...] | None = option(
         None,
         lambda name, values: _finite(values),
-        not_asked="it is a list of numbers, one per column; *Start* draws one",
+        not_asked="it is a list of numbers, one per column",
     )
     trust: str = option("central", word(*TRUSTS), not_asked=BY_METHOD)
     missing_rate: float = 0.0
