@@ -58,7 +58,7 @@ class GuessBook:
         self._classes: OrderedDict[str, _Class] = OrderedDict()
 
     def put(self, code: str, seat: str, question: str, guess: float) -> bool:
-        """Keep a guess in place of the seat's former one; False where the class is full."""
+        """Keep a guess in place of the seat's former one; False where the question is full."""
         with self._lock:
             existing = self._find(code)
             of_class = _Class() if existing is None else existing

@@ -45,7 +45,7 @@ CODE_ERROR = (
 )
 CLASS_LINKS = ("Link for the class", "Link for your shared screen, which takes no guesses")
 LEAVE = "Leave this class"
-CLASS_FULL = "The class is full: this guess is not counted."
+CLASS_FULL = "This question already has all the guesses it can hold; yours is not counted."
 SHOW_ANSWER = "Show answer and guesses"
 NO_GUESS = "No guesses under this code yet."
 
