@@ -176,7 +176,7 @@ EXERCISES = {
             (
                 lambda: 1.0 / (1.0 + math.exp(-float(epsilon_of(DELTA, 1.0 / 3.0)))),
                 "that is e^epsilon / (1 + e^epsilon), the bound for any mechanism with this "
-                "noise's epsilon and delta 0; Gaussian noise stays below it.",
+                "epsilon and delta 0; Gaussian noise stays below it.",
             ),
         ),
     ),
@@ -213,11 +213,11 @@ EXERCISES = {
     # ------------------------------------------------ 02 composition
     "fifty": Exercise(
         lambda: _fifty("exact"),
-        "fifty releases with multiplier 20 are one with multiplier 20 / sqrt(50).",
+        "fifty releases with multiplier 20 cost as much as one with multiplier 20 / sqrt(50).",
         (
             (
                 lambda: _fifty("linear"),
-                "that adds up the epsilons, which is far above the exact cost.",
+                "that adds up the epsilons; their sum is far above the exact cost.",
             ),
             (lambda: _fifty("zcdp"), "that is zCDP's upper bound; the exact cost is lower."),
             (
@@ -233,7 +233,7 @@ EXERCISES = {
     ),
     "black_boxes": Exercise(
         lambda: (1.0, 10.0 * DELTA),
-        "where only the pairs are known, their epsilons and their deltas both add up.",
+        "in basic composition, the epsilons and the deltas both add up.",
         (
             (lambda: (1.0, DELTA), "the deltas add up as well."),
             (
@@ -263,12 +263,13 @@ EXERCISES = {
     # ------------------------------------------------ 03 private EM from scratch
     "sensitivity": Exercise(
         lambda: 2.0,
-        "each of the two vectors has length at most sqrt(2), and they are at most at a right angle "
-        "to each other.",
+        "each of the two vectors has length at most sqrt(2), and the angle between them is at most "
+        "90 degrees.",
         (
             (
                 lambda: 2.0 * math.sqrt(2.0),
-                "that treats the two vectors as opposite, but they are at most at a right angle.",
+                "that treats the two vectors as opposite, but the angle between them is at most 90 "
+                "degrees.",
             ),
             (
                 lambda: math.sqrt(2.0),
@@ -322,8 +323,8 @@ EXERCISES = {
             (lambda: _noise() * 100.0, "that is the noise of the sum; the mean divides it by n."),
             (
                 lambda: _noise() * 200.0 / 2000.0,
-                "that assumes one person changes the sum by 2 C; for values between 0 and C it is "
-                "at most C.",
+                "that assumes one person changes the sum by 2 C; for values between 0 and C, the "
+                "change is at most C.",
             ),
             (lambda: 100.0 / 2000.0, "that is the sensitivity; multiply it by the multiplier."),
             (
@@ -338,7 +339,7 @@ EXERCISES = {
         (
             (
                 lambda rows, bound: rows * bound / np.linalg.norm(rows, axis=1, keepdims=True),
-                "rows no longer than the bound must stay as they are.",
+                "rows within the bound must stay as they are.",
             ),
             (
                 lambda rows, bound: np.clip(rows, -bound, bound),

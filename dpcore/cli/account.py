@@ -230,7 +230,7 @@ def _event_record(args: argparse.Namespace) -> dict[str, Any]:
     elif mechanism == "epsilon_delta" and args.command == "account":
         raise InputError(
             "solve",
-            "--epsilon is then the budget, not the epsilon of an event",
+            "with --solve, --epsilon is the budget, not the epsilon of an event",
             "describe the event with --events",
         )
     record = {name: getattr(args, name, None) for name in fields}

@@ -33,10 +33,10 @@ file [FILE]: other rows: .csv, .tsv (also .gz), .parquet, .npz; for texts also a
 ---
 The release is verified first; its data and its ledger are not needed, and nothing is spent. FILE
 must have the columns of the release's schema, in its units; the separator is read from the header
-line. If it is the one that the schema states, cells are read in the schema's notation (decimal
-mark, missing marks), and a note says so; otherwise numbers must use a decimal point. Missing cells
-and numbers outside the public limits are treated as they were for the fit, and a note on standard
-error says how many there were. Without FILE, one row and its answer are described as JSON Schema.
+line. If the schema states this separator, cells are read in the schema's notation (decimal mark,
+missing marks), and a note says so; otherwise numbers must use a decimal point. Missing cells and
+numbers outside the public limits are treated as in the fit, and a note on standard error says how
+many there were. Without FILE, one row and its answer are described as JSON Schema.
 Exit codes: 0 done; 1 the release fails verification; 2 bad input.
 """
 

@@ -43,7 +43,7 @@ examples:
   dpcore audit                        what can be audited
   dpcore audit gmm --mode paper       one model as published
   dpcore audit --all                  every mechanism and model, in every mode (minutes)
-  dpcore audit exhibits               the published claims that do not cover a case
+  dpcore audit exhibits               published claims that fail in some case
   dpcore audit centred-scatter        one of them
 """
 
@@ -81,7 +81,7 @@ def _list(args: argparse.Namespace) -> None:
         print_json({"audits": [*AUDITS], "exhibits": [*EXHIBITS]})
         return
     print_table(rows)
-    print_prose("For published claims that do not cover a case, see dpcore audit exhibits.")
+    print_prose("For published claims that fail in some case, see dpcore audit exhibits.")
 
 
 def _one(args: argparse.Namespace) -> None:
@@ -170,15 +170,15 @@ def _too_few(record: dict[str, Any]) -> str:
         needed = f"About {record['runs_needed']:,} are needed: --runs {record['runs_needed']}"
     return (
         f"Inconclusive: {runs:,} runs on each table {missed}. Even for a mechanism without any "
-        f"privacy they could show at most epsilon = {most}. {needed}."
+        f"privacy, that many runs could show at most epsilon = {most}. {needed}."
     )
 
 
 def _scope(confidence: float) -> str:
     return (
-        "Claim and proof: epsilon at that delta, for one row changed as the adjacency states. "
+        "Claim and proof: epsilon at the delta shown, for one row changed as the adjacency states. "
         f"Measured: with {100.0 * confidence:g}% confidence, the true epsilon is at least this "
-        "value. An attack can refute a guarantee but never prove one. At half: the same with half "
+        "value. An attack can refute a guarantee but never prove one. At half: measured with half "
         "the noise, which a good attack detects."
     )
 

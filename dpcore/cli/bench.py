@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
     to the other kind of bench."""
     for word, name in _OF_ONE.items():
         if getattr(args, word) is not None and args.name != name:
-            raise InputError(word, f"it belongs to {name} alone", f"run dpcore bench {name}")
+            raise InputError(word, f"it applies only to {name}", f"run dpcore bench {name}")
     for word in ("history", "page"):
         if getattr(args, word) is not None and args.name in (UTILITY, PAGE):
             raise InputError(word, f"bench {args.name} has no such option", "leave it out")
@@ -145,7 +145,7 @@ def _page_times(args: argparse.Namespace) -> None:
     print_table(rows)
     print_prose(
         "Seconds until the picture is complete, without a browser: the median of five runs or, for "
-        "a new process, one run counted from its first import. Rooms: the parts of the package in "
+        "a new process, one run timed from its first import. Rooms: the parts of the package in "
         "which the threads spent their time. A library's time is counted in the room that called "
         "it; rooms below 1% of the total are left out."
     )
@@ -260,10 +260,9 @@ def _accounting(rows: list[Row]) -> None:
     _name_peers(rows)
     print_prose(
         "Seconds: medians of alternating rounds, with our caches emptied before each and without "
-        "imports. Ratio: peer's seconds / ours. Ours, peer: the epsilon or, where that is "
-        "computed, the noise multiplier; for a grid, the mean over the cells that both answered. A "
-        "smaller upper bound is better. MiB: resident memory of a fresh process that runs only "
-        "ours."
+        "imports. Ratio: peer's seconds / ours. Ours, peer: the epsilon or noise multiplier that "
+        "each computed; for a grid, the mean over the cells that both answered. A smaller upper "
+        "bound is better. MiB: resident memory of a fresh process that runs only ours."
     )
     _name_left_out(rows)
 

@@ -43,7 +43,7 @@ model MODEL: {", ".join(MODELS)}
 --seed S: makes the fit repeatable, as a rehearsal [system entropy]
 {PROTECTION}
 --test-fraction F: share of the rows held out for metrics [none]
---test-seed S: seed of one coin flip per row number that decides which rows are held out,
+--test-seed S: seed of the coin flips, one per row number, that decide which rows are held out,
     independently of the noise [shuffle with --seed]
 --json: one JSON object [a table for people]
 """

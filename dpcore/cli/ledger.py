@@ -82,7 +82,7 @@ def _write(args: argparse.Namespace) -> None:
     if args.json:
         print_json({"written": args.out})
     else:
-        print_prose(f"The files are written again to {args.out}; nothing was spent.")
+        print_prose(f"The files were written again, to {args.out}; nothing was spent.")
 
 
 def ledger_record(ledger: Any) -> dict[str, Any]:

@@ -32,7 +32,9 @@ def run(args: argparse.Namespace) -> None:
     if args.verb is not None:
         one_of("data", args.verb, ("add",))
         if args.name is None or args.file is None:
-            raise InputError("data", "no set or no file is named", "run dpcore data add NAME FILE")
+            raise InputError(
+                "data", "the name or the file is missing", "run dpcore data add NAME FILE"
+            )
         added = add(args.name, args.file)
         if args.json:
             print_json({"name": added.name, "file": str(added.path)})

@@ -198,7 +198,7 @@ def event(record: Any, adjacency: str, *, solving: bool = False) -> Event:
     if fields.get("adjacency", adjacency) != adjacency:
         raise InputError(
             "adjacency",
-            "an event's adjacency is not that of the question",
+            "an event's adjacency differs from the question's",
             "give all events and the question the same adjacency",
         )
     sampling = one_of("sampling", fields.get("sampling", "none"), SAMPLINGS)

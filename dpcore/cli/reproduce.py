@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dpcore.papers.reproduction import Reproduction
 
 # facts of a row, beside its y, that get a table of their own
-FACTS = {"proved_epsilon": "with the epsilon that is actually proved in the cells"}
+FACTS = {"proved_epsilon": "showing the epsilon that is actually proved"}
 OPTIONS = """
 name [NAME]: what to regenerate [list everything]
 --data FOLDER: folder with the published data sets, which are not part of the package [the folder

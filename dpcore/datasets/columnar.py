@@ -187,7 +187,7 @@ def _column_names(shape: tuple[int, ...], where: str) -> list[str]:
         raise InputError(
             where,
             f"the number of pixels in its images is not between 1 and {MOST_COLUMNS:,}",
-            "give images of such a size, for example averaged over blocks of pixels",
+            "resize the images, for example by averaging over blocks of pixels",
         )
     check_names(names, where)
     return names

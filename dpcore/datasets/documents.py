@@ -114,7 +114,8 @@ def _demand_no_id(schema: Schema) -> None:
         raise InputError(
             schema.person,
             "an id column does not limit the documents per person",
-            'set role = "ignore", and state the most documents of one person in rows_per_person',
+            'set role = "ignore", and state the largest number of documents per person in '
+            "rows_per_person",
         )
 
 
@@ -261,7 +262,9 @@ def _opened(path: File) -> Iterator[tuple[ZipFile, list[ZipInfo]]]:
         raise InputError(path.name, "there is no such file", "check the path") from None
     except (BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, zlib.error):
         raise InputError(
-            path.name, "the zip file is damaged or encrypted", "pack the texts again"
+            path.name,
+            "the zip file is damaged or encrypted",
+            "pack the texts again, without a password",
         ) from None
 
 

@@ -127,8 +127,8 @@ def _checked(weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> Mi
     if not symmetric or np.any(np.linalg.eigvalsh(c) <= 0):
         raise InputError(
             "covariances",
-            "one is not positive definite",
-            "give symmetric positive definite matrices",
+            "not every matrix is symmetric and positive definite",
+            "give matrices that are",
         )
     return Mixture(w / w.sum(), m, c)
 

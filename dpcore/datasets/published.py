@@ -182,7 +182,7 @@ def located(name: str, home: Path | None = None) -> Path:
     raise InputError(
         "data",
         f"{name} is not there",
-        "add it (dpcore data says how), or name the folder that holds it with --data FOLDER",
+        "add it (dpcore data says how), or give its folder with --data FOLDER",
     )
 
 

@@ -75,7 +75,7 @@ def frequent(texts: Sequence[str]) -> tuple[str, ...]:
         raise InputError(
             "vocabulary",
             f"no word occurs in at least {LEAST_TEXTS} documents and in at most {MOST_SHARE:.0%} "
-            "of them, so no list of words can be read from them",
+            "of all documents, so no list of words can be read from them",
             "give a list",
         )
     return tuple(sorted(chosen, key=lambda word: (-texts_with[word], word))[:FREQUENT])
@@ -123,13 +123,13 @@ def read_bags(
         raise problem
     if any(part.dtype.kind not in "iu" for part in (starts, words, shape)):
         raise InputError(
-            path.name, "indptr, indices or shape is not made of whole numbers", "save whole numbers"
+            path.name, "indptr, indices and shape must hold whole numbers", "save whole numbers"
         )
     if shape.shape != (2,) or len(starts) != int(shape[0]) + 1 or int(shape[1]) < size:
         raise InputError(
             path.name,
             "its shape does not fit its documents or the vocabulary",
-            "save its arrays again",
+            "save its arrays again, or give the vocabulary with which the words were counted",
         )
     return starts.astype(np.intp), words.astype(np.intp), counts.astype(float)
 

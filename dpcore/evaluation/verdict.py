@@ -123,8 +123,8 @@ def _verdict(
         return Verdict(
             2,
             retained,
-            f"Better than {words.simplest} fitted with noise, but no better than the same fitted "
-            "without noise.",
+            f"Better than the private version of {words.simplest}, but no better than the exact "
+            "version.",
         )
     yet = "" if recovered else f", although {none} found"
     text = f"Keeps {retained:.0%} of the exact fit's gain over {words.simplest}{yet}."

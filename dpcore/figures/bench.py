@@ -113,7 +113,7 @@ def history_figure(runs: Sequence[Mapping[str, Any]]) -> go.Figure | None:
     fig.update_xaxes(title="date of the run")
     fig.update_yaxes(title="peer's seconds / ours", type="log")
     fig.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.2})
-    alt = f"The peers' seconds over ours for {len(by_case)} cases in {len(runs)} runs."
+    alt = f"The peers' seconds divided by ours, for {len(by_case)} cases in {len(runs)} runs."
     return _dressed(fig, "History", 520 + 20 * len(by_case), alt)
 
 

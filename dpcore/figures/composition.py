@@ -61,7 +61,7 @@ TIPS = {
     "wbk9": "Adds up Rényi divergences on fixed-size samples (Wang et al. 2019, Theorem 9).",
     "wbk27": "Adds up Rényi divergences on fixed-size samples (Wang et al. 2019, Theorem 27).",
     "exact": "Composes the whole distribution of the privacy loss: no composition method can "
-    "prove less.",
+    "prove a smaller ε.",
     "pld": "Composes the whole distribution of the privacy loss numerically, from above and below.",
 }
 _TICKS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)

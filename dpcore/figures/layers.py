@@ -104,7 +104,7 @@ class Ellipses:
             )
         if self.faint is not None and _numbers(self, "faint").shape != params.shape[:3]:
             raise InputError(
-                "ellipses faint", "its shape does not match params", "give one per group"
+                "ellipses faint", "its shape does not match params", "give one value per group"
             )
         groups = params.shape[2]
         if self.colours is None:
@@ -113,7 +113,7 @@ class Ellipses:
             object.__setattr__(self, "names", tuple(f"group {k + 1}" for k in range(groups)))
         if not (len(self.colours or ()) == len(self.names) == groups):
             raise InputError(
-                "ellipses", "colours or names do not match the groups", "give one per group"
+                "ellipses", "colours or names do not match the groups", "give one of each per group"
             )
 
 

@@ -156,11 +156,11 @@ def buys_panel(
         alt=tuple(
             f"At {dial.alt.format(dial.show(stop))} "
             + (
-                f"the {metric.worth} of the median private fit is {u:.2f}, of the exact fit"
+                f"the {metric.worth} is {u:.2f} for the median private fit and {high:.2f}"
                 if np.isfinite(u)
-                else f"there is no private fit; the {metric.worth} of the exact fit is"
+                else f"there is no private fit; the {metric.worth} is {high:.2f}"
             )
-            + f" {high:.2f}. {verdict}"
+            + f" for the exact fit. {verdict}"
             for stop, u, verdict in zip(grid.stops, middle, verdicts, strict=True)
         ),
         x=Axis(f"{dial.label} {held}".strip(), ends, scale=dial.scale, ticks=dial.ticks),

@@ -201,7 +201,7 @@ def demand_enough_rows(model: str, components: int, rows: int, things: str = "ro
         raise InputError(
             "factors" if declared.parts == "factors" else "components",
             f"there are more {declared.parts} than {things}",
-            f"ask for fewer {declared.parts} or use more {things}",
+            f"ask for fewer {declared.parts} or use data with more {things}",
         )
 
 

@@ -422,7 +422,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "a budget that is a black box",
         lambda tmp: account("--mechanism", "epsilon_delta", "--solve", "count", "--epsilon", "1"),
         "solve",
-        "--epsilon is then the budget",
+        "with --solve, --epsilon is the budget",
     ),
     (
         "conversion of other methods",

@@ -90,7 +90,7 @@ def test_the_ledger_of_a_fit_is_a_question_that_gives_its_epsilon(
     path = written(tmp_path, "q.json", json.dumps([question, {**question, "adjacency": "label"}]))
     same, other = run("account", "--file", path, "--json").json
     assert same["epsilon"] == pytest.approx(found["guarantee"]["epsilon"], rel=1e-12)
-    assert "is not that of the question" in other["error"]
+    assert "differs from the question's" in other["error"]
 
 
 def test_a_seed_makes_a_rehearsal_that_can_be_repeated(run: Run, table: Path) -> None:

@@ -24,18 +24,18 @@ def _sentence(ends: Arrays) -> str:
     first, parts = int(np.argmin(np.append(apart, False))), len(apart) + 1
     statements = {
         0: "the first principal component cannot be told from the second",
-        1: "the first principal component from the others",
-        parts - 1: f"all {parts} principal components from one another",
+        1: "the first principal component can be told from the others",
+        parts - 1: f"all {parts} principal components can be told from one another",
     }
     if parts == 2 and first:
-        statements[1] = "the two principal components from each other"
+        statements[1] = "the two principal components can be told from each other"
     statement = statements.get(
-        first, f"the first {first} of {parts} principal components from the others"
+        first, f"the first {first} of {parts} principal components can be told from the others"
     )
     many = "the correlation" if count == 1 else f"all {count} correlations"
     if nonzero < count:
         many = f"{nonzero} of {count} correlations" if nonzero else "no correlation"
-    return f"At this noise {many} can be told from 0, and {statement}."
+    return f"At this noise {many} can be told from 0; {statement}."
 
 
 UNCERTAINTY = Uncertainty(

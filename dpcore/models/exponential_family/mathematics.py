@@ -50,7 +50,7 @@ class Family(ABC):
         """Raise InputError for columns whose public bounds do not suit the law."""
         if public.is_ball:
             raise InputError(
-                "ball", "each column needs its own bounds", "give each a lower and an upper one"
+                "ball", "each column needs its own bounds", "give each a lower and an upper bound"
             )
 
     @abstractmethod

@@ -78,7 +78,7 @@ class FactorSettings(Settings):
     ball: Literal["released", "limits"] = option(
         "released",
         word("released", "limits"),
-        "for proved mode: set the ball to which rows are clipped from released distances "
+        "for proved mode: how to set the ball to which rows are clipped: from released distances "
         "(released) or from the public limits (limits) [released]",
         metavar="B",
         dial=Dial(
@@ -128,7 +128,7 @@ MODEL = Model(
     },
     columns_first=True,
     no_intervals="factors that cannot be told from noise are set to 0, so the released numbers do "
-    "not show how uncertain they were",
+    "not show how uncertain these factors were",
     noise_sentence="parameters:noise_sentence",
     metrics=(
         LOG_LIKELIHOOD,
