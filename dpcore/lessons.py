@@ -161,7 +161,7 @@ EXERCISES = {
     # ------------------------------------------------ 01 what epsilon means
     "guess": Exercise(
         _guess,
-        "the best rule guesses 'with' above 100.5, and the noise leaves the count on the right "
+        "the best rule guesses 'with' above 100.5, and the noise leaves the count on the correct "
         "side of this threshold with probability Phi(1 / (2 z)).",
         (
             (
@@ -370,7 +370,7 @@ EXERCISES = {
             (lambda: 0.0, "what did not occur in 1,000 trials may still happen."),
             (
                 lambda: 0.001,
-                "at a rate of 0.001 more than a third of such experiments show no false alarm.",
+                "at a rate of 0.001, more than a third of such experiments show no false alarm.",
             ),
             (
                 lambda: 1.0 - 0.025 ** (1.0 / 1000.0),

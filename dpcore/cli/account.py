@@ -47,7 +47,7 @@ EVENT = f"""
 """.rstrip()
 EVENTS_FILE = """
 # events from a file
---events FILE: several events with their counts: a JSON or TOML list, or the output of dpcore fit
+--events FILE: several events with their counts, as a JSON or TOML list or as printed by dpcore fit
     --json [the options describe one]
 """.rstrip()
 METHODS = f"""
@@ -114,7 +114,7 @@ def _answer_file(args: argparse.Namespace) -> None:
         return
     print_answers(results, "question", [str(i) for i in range(1, len(results) + 1)])
     if any("error" not in result for result in results):
-        print_prose("Each epsilon holds at its question's delta and adjacency.")
+        print_prose("Each epsilon holds for its question's delta and adjacency.")
 
 
 def print_answers(results: Sequence[Answer], heading: str, names: Sequence[str]) -> None:

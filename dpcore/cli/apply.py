@@ -100,7 +100,7 @@ def _read(args: argparse.Namespace, release: OpenedRelease, copied: list[str]) -
     )
     for name in copied:
         if name not in frame.columns:
-            raise InputError("keep", f"the table has no column {name!r}", "name one in its header")
+            raise InputError("keep", f"the table has no column {name!r}", "name one of its columns")
     return frame
 
 
@@ -159,5 +159,5 @@ def _note(cells: NDArray[np.float64], rows: NDArray[np.float64]) -> None:
     if missing or moved:
         print_note(
             f"missing or infinite cells, replaced by their public fill: {missing:,}; cells "
-            f"outside the public limits, moved to them: {moved:,}."
+            f"outside the public limits, moved to the nearest limit: {moved:,}."
         )

@@ -355,7 +355,7 @@ def _aside(args: argparse.Namespace, frame: pd.DataFrame, stated: Schema | None)
 
 def _demand(field: str, name: str, frame: pd.DataFrame) -> None:
     if name not in frame.columns:
-        raise InputError(field, f"the table has no column {name!r}", "name one in its header")
+        raise InputError(field, f"the table has no column {name!r}", "name one of its columns")
 
 
 def _with_roles(schema: Schema, args: argparse.Namespace) -> Schema:

@@ -88,9 +88,10 @@ def run(args: argparse.Namespace) -> None:
 
 def _ask(args: argparse.Namespace, unit: str, privacy: Privacy, *, limited: bool) -> None:
     """Spending cannot be undone, so it is confirmed once."""
+    who = protects(privacy.adjacency, unit, privacy.rows_per_person, limited=limited)
     print_prose(
-        f"This spends epsilon = {args.epsilon} at delta = {args.delta} from {args.ledger} for "
-        f"good, for {protects(privacy.adjacency, unit, privacy.rows_per_person, limited=limited)}."
+        f"This permanently spends epsilon = {args.epsilon} at delta = {args.delta} from "
+        f"{args.ledger}, for {who}."
     )
     answer = ""
     if sys.stdin.isatty():
@@ -117,7 +118,7 @@ def _print(dossier: dict[str, Any], out: str) -> None:
     if dossier["told_apart"]:
         print_prose(dossier["told_apart"])
     print_prose(
-        f"Written to {out}: {', '.join(_written(out))}. Paid for as line {line['number']} of the "
-        "ledger; one more release could have at most epsilon = "
+        f"Written to {out}: {', '.join(_written(out))}. The release is line {line['number']} of "
+        "the ledger; one more release could have at most epsilon = "
         f"{show_most(line['left_after']['epsilon'])}."
     )

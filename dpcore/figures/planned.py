@@ -73,7 +73,7 @@ def plan_scene(plans: Sequence[ReleasePlan], step: int) -> Scene:
             Panel(
                 id="plan_accuracy",
                 title="What each release keeps",
-                subtitle="share of the gain of its exact fit; bands: from hard to easy rows",
+                subtitle="share of its exact fit's gain; bands: from hard to easy rows",
                 alt=tuple(_alt(plan) for plan in plans),
                 x=Axis(f"total ε (δ = {delta})", (min(totals), max(totals)), scale="log",
                        ticks=(0.1, 0.3, 1.0, 3.0, 10.0)),

@@ -461,7 +461,8 @@ def _clip_of(fit: Fit, clip: float | None) -> float:
     share = fit.clip if clip is None else positive("clip", clip)
     if share is None:
         raise _refused(
-            "the dossier does not state how rows were clipped", "give clip= (1 by default)"
+            "the dossier does not state how rows were clipped",
+            "give clip=, the share of the public radius that was used",
         )
     return share
 

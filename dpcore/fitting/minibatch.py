@@ -23,7 +23,7 @@ from dpcore.wall.subsample import Sample
 if TYPE_CHECKING:
     from dpcore.accounting.published import PublishedBudget
 
-BY_SHARE = "*Share of the data in a step* is used instead"
+BY_SHARE = "*Share of the data in a step* sets the minibatch size"
 TENTHS = tuple(step / 10 for step in range(1, 11))
 QUARTER = 0.25  # of the rows in a step, where nothing else is asked
 

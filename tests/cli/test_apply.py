@@ -43,7 +43,7 @@ def test_it_writes_a_line_for_each_row_in_their_order(run: Run, rows: Path) -> N
         assert [float(cell) for cell in line[2:]] == pytest.approx(chances.tolist(), rel=1e-5)
     assert " ".join(answer.err.split()) == (
         "Note: missing or infinite cells, replaced by their public fill: 1; cells outside the "
-        "public limits, moved to them: 1."
+        "public limits, moved to the nearest limit: 1."
     )
 
 
@@ -152,7 +152,7 @@ def test_other_bad_words_get_one_sentence(run: Run, rows: Path, tmp_path: Path) 
             ["--what", "transform"],
             "transform: this release, a logistic regression, does not transform",
         ),
-        (["--keep", "name"], "keep: the table has no column 'name'; name one in its header."),
+        (["--keep", "name"], "keep: the table has no column 'name'; name one of its columns."),
         (["--array", "X"], "array: only an .npz file has named arrays"),
     ):
         answer = run("apply", RELEASE, rows, *words)

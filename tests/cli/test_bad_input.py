@@ -736,8 +736,8 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "data of a figure",
         lambda tmp: ["reproduce", "dp-em-figure-3", "--data", tmp],
         "data",
-        "lifesci.npz is not there; add it (dpcore data says how), or name the folder that holds "
-        "it with --data FOLDER",
+        "lifesci.npz is not there; add it (dpcore data says how), or give its folder with --data "
+        "FOLDER",
     ),
     (
         "damaged data of a figure",
