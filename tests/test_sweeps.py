@@ -225,7 +225,7 @@ def test_where_nothing_is_fitted_the_words_of_the_curve_say_so() -> None:
     curve = next(panel for panel in scene.panels if panel.id == "curve")
     assert not any("nan" in text for text in curve.alt)
     assert "there is no private fit" in curve.alt[0]
-    assert "median private fit is" in curve.alt[20]
+    assert "for the median private fit" in curve.alt[20]
 
 
 def test_a_typed_value_is_one_more_stop() -> None:
