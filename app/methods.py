@@ -106,7 +106,7 @@ def _advanced(events: Events, bound: Bound) -> str:
 def _kov(events: Events, bound: Bound) -> str:
     composed = pairs(events, bound.delta)
     return (
-        "least ε with δ = 1 − Π(1 − δᵢ) · (1 − δ₀(ε)), δ₀ that of randomised response: "
+        "least ε with δ = 1 − Π(1 − δᵢ) · (1 − δ₀(ε)), δ₀ from randomised response: "
         f"Π(1 − δᵢ) ≈ 1 − {show(float(composed.spent))}; ε"
     )
 
@@ -140,7 +140,7 @@ def _rdp(events: Events, bound: Bound) -> str:
 def _wbk(events: Events, bound: Bound) -> str:
     releases = sum(event.count for event in events)
     return (
-        f"as for Rényi, with {releases:,} × τ(α) of one sampled release, "
+        f"as for Rényi, with {releases:,} × the τ(α) of one sampled release, "
         "bounded by powers of the sampling rate: ε"
     )
 
@@ -154,7 +154,7 @@ def _pld(events: Events, bound: Bound) -> str:
     ends = ""
     if bound.lower is not None and float(bound.lower) < float(bound.epsilon):
         ends = f", between {show(float(bound.lower))} and {show_bound(float(bound.epsilon))}"
-    return f"δ(ε) = E[1 − e^(ε − L)]₊, L the sum of all privacy losses{ends}; upper end"
+    return f"δ(ε) = E[1 − e^(ε − L)]₊, where L is the sum of all privacy losses{ends}; upper end"
 
 
 _FORMULAS: dict[str, Callable[[Events, Bound], str]] = {

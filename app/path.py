@@ -120,7 +120,7 @@ def coin() -> Screen:
             "outcomes",
             "What may be released",
             "without you 40, with you 41",
-            "Two peaks, at 40 and at 41, which are wider at a smaller epsilon.",
+            "Two peaks, at 40 and at 41, which widen as epsilon falls.",
             Axis("released count", (25.0, 57.0)),
             Axis("likelihood (peak = 1)", (0.0, 1.1)),
             Curve(outputs, curves[0], colour=0, name="without you"),
@@ -328,7 +328,8 @@ def composition() -> Screen:
             "losses",
             "The privacy loss of k releases",
             "",
-            "A bell curve that widens with the square root of k and moves right with k itself.",
+            "A bell curve that widens with the square root of k and moves right in proportion "
+            "to k.",
             Axis("privacy loss L", (-1.2, 1.4)),
             Axis("likelihood (peak = 1)", (0.0, 1.1)),
             Curve(losses, heights, colour=0, name="loss"),
@@ -422,7 +423,7 @@ def em() -> Screen:
         )
         return Panel(
             name, title, subtitle, f"{title}: three groups as ellipses, after the "
-                f"number of steps at the mark.", x, y,
+                f"number of steps that the mark shows.", x, y,
             (Points(*rows.T[:2]), *ghosts, Ellipses(params[:, :1])), link="map", height=HEIGHT - 80,
         )  # fmt: skip
 

@@ -158,7 +158,8 @@ def noise_for(epsilon: float, noise: float, terms: str, basis: str, *, relative:
 EDITOR_LEAD = "**One run of the list.** Noise is stated as a multiple of the sensitivity."
 DELTA_HELP = "Loosely, the probability with which the bound ε may fail, over all releases."
 NEIGHBOURS_HELP = (
-    "How two neighbouring tables differ; the sensitivity, and so the noise, is for this change."
+    "How two neighbouring tables differ; the sensitivity, and so the noise, is stated for this "
+    "change."
 )
 USE_FIT = "Use the current fit's ledger"
 USE_FIT_HELP = "Every release made by the private fit on Explore, with its noise."
@@ -175,7 +176,7 @@ def too_many_lines(most: int) -> str:
 def no_release(line: int) -> str:
     """A line that describes no release."""
     return (
-        f"Line {line} is not a release; give noise above 0, a whole number of times and a "
+        f"Line {line} is not a release; give noise above 0, a whole-number count and a "
         "sampling rate of at most 1."
     )
 

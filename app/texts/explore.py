@@ -66,9 +66,9 @@ HELP = {
     "A smaller norm needs less noise but distorts more rows.",
     "noise_multiplier": "Standard deviation of the noise divided by the sensitivity. With δ and "
     "the composition method it determines ε, so this slider and the one for ε move together.",
-    "fitted_rows": "The number of rows that are fitted, drawn with a public coin; a smaller sample "
-    "is part of every larger one. The exact fit and the rows on which fits are judged stay the "
-    "same.",
+    "fitted_rows": "How many rows are fitted. They are drawn with public randomness, and a smaller "
+    "sample is part of every larger one. The exact fit and the rows on which fits are judged stay "
+    "the same.",
     "rows_per_person": "All rows of one person are protected together: the more rows, the more "
     "noise.",
 }
@@ -127,7 +127,7 @@ COMPARING = "comparing…"
 def attack(epsilon: float, whose: str, rate: float, low: float, high: float, guesses: int) -> str:
     """The measured attack on one row. rate, low, high: of right guesses, with their interval."""
     return (
-        f"At ε = {show(epsilon)} we ran this attack on {whose}: it was right "
+        f"At ε = {show(epsilon)}, an attack on {whose} was right "
         f"**{100 * rate:.0f} times in 100** (95% interval {100 * low:.0f} to {100 * high:.0f}, "
         f"{guesses:,} guesses). An attack can refute a guarantee but never prove one."
     )
@@ -211,7 +211,7 @@ STRIP_HELP = (
 STRIP_COMING = "Working out every step…"
 NO_STEPS = (
     "The steps of this fit cannot be shown one by one: it reads the rows only once, or its steps "
-    "read samples, which take minutes to compose."
+    "read random samples, and composing those takes minutes."
 )
 FEWER_STEPS = "Click a step to stop there: fewer steps share the same ε, and each has less noise."
 STEPS = "Step by step"
@@ -226,7 +226,7 @@ PRINTED_EPSILON = "Methods as published use the noise for which their paper stat
 
 def other_promise(who: str) -> str:
     """Why a method is not among the others."""
-    return f"left out, because it hides another change: {who}."
+    return f"left out because it hides a different change: {who}."
 
 
 # The buttons.
@@ -269,7 +269,7 @@ def at_full_size(title: str) -> str:
 
 # More settings.
 MORE = "More settings"
-PULL = "Make it the third slider on the page, with its own curve."
+PULL = "Make this setting the third slider on the page, with its own curve."
 SEED_HELP = "A seed makes the fit repeatable, and so a rehearsal: nothing is released."
 AVERAGED = "Average pixels (a public step before the fit)"
 NOISE_FOLLOWS = "Noise multiplier: follows from ε, δ and the composition method."

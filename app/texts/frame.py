@@ -11,7 +11,7 @@ PROVENANCE = {
     "upload": "Your table: for the custodian only",
     "none": "No data on this page, only arithmetic",
     "unread": "No table in use yet",
-    "stand-in": "Stand-in data drawn from what you entered: no value of your file is shown",
+    "stand-in": "Stand-in data drawn from what you entered: no value from your file is shown",
 }
 OWN_TABLE = "not private · for the custodian only"
 STAND_IN = "of stand-in data"
@@ -20,8 +20,8 @@ STAND_IN = "of stand-in data"
 def misread(names: str) -> str:
     """What of the address is not known."""
     return (
-        f"{names}: the value in the address is unknown to this page or does not go with the "
-        "others, so the page opens with a different one; choose another below."
+        f"{names}: the value in the address is not known here or does not fit the other values, "
+        "so the page opens with a different one; choose another below."
     )
 
 

@@ -40,7 +40,7 @@ CLASS_TITLE = "Class code"
 CODE_LABEL = "Your class code"
 CODE_EXAMPLE = "stats-7"
 CODE_ERROR = (
-    "it must consist of 3 to 24 letters from a to z, digits or hyphens",
+    "it must have 3 to 24 characters, only letters from a to z, digits and hyphens",
     f"choose one like {CODE_EXAMPLE}",
 )
 CLASS_LINKS = ("Link for the class", "Link for your shared screen, which takes no guesses")

@@ -13,8 +13,8 @@ ROW_REMOVED = ("one person was removed on Explore", "put that person back first"
 def lead(model: str, data: str) -> str:
     """What the page is for."""
     return (
-        f"{model} on {data}, as set on Explore. Plan the budget and review what would leave. Then "
-        "spend: the release draws fresh noise, is entered in the ledger and cannot be undone."
+        f"{model} on {data}, as set on Explore. Plan the budget and review what would be released. "
+        "Then spend: the release draws fresh noise, is entered in the ledger and cannot be undone."
     )
 
 
@@ -35,7 +35,7 @@ PUBLIC_ROWS = "Number of rows (public)"
 KEEPS_HELP = "Share of the exact fit's gain over the simplest baseline (median)."
 EPSILON_HELP = "For each release. If empty, there is no minimum."
 LOCKED_HELP = "Fix ε at the value in this line."
-SIMULATING = "Simulating each release on rows drawn from the limits …"
+SIMULATING = "Simulating each release on rows drawn from the limits…"
 
 
 def plan(who: str, how: str, *, whole: bool) -> str:
@@ -98,10 +98,12 @@ def over_worlds(epsilon: float, low: float, high: float, median: float) -> str:
 
 # The ledger: opened or started.
 LEDGER = "Budget ledger (a file)"
-LEDGER_HELP = "It records what was spent. A copy would be a second budget, so keep only one."
+LEDGER_HELP = (
+    "The ledger records what was spent. A copy would be a second budget, so keep only one file."
+)
 PRACTICE = (
-    "For practice: ledgers here are held in memory, end with your session, and pay only for "
-    "bundled data."
+    "For practice: ledgers here are held in memory, end with your session, and cover only releases "
+    "of bundled data."
 )
 UNNAMED = ("no file was named", "name one, for example budget.sqlite")
 NAMES_FOLDER = ("it names a folder", "give a file name without a folder")
@@ -118,17 +120,17 @@ def no_folder(variable: str) -> tuple[str, str]:
 def total_too_small(epsilon: float) -> str:
     """A total that could not pay for this release."""
     return (
-        f"The release above asks for ε = {show_bound(epsilon)}, which this total could not pay "
-        "for; raise the total, or ask for less."
+        f"The release above asks for ε = {show_bound(epsilon)}, which this total cannot "
+        "cover; raise the total, or ask for less."
     )
 
 
 # What is spent and left.
 SHARES = "shares what is left"
-LOCK_HELP = "If empty, the release shares what is left of the budget."
+LOCK_HELP = "If empty, the release gets an equal share of what is left."
 NOTHING_LEFT = ("nothing is left", "start another ledger")
 LOCKED_TOO_MUCH = (
-    "the locked budgets do not fit together",
+    "the locked budgets add up to more than is left",
     "lock a smaller ε, or lock fewer releases",
 )
 
@@ -188,7 +190,7 @@ def guarantee(epsilon: float, delta: float) -> str:
     """What is proved, and for which noise."""
     return (
         f"**Guarantee:** ε = {show_bound(epsilon)} at δ = {show_delta(delta)}, proved for the "
-        "noise as it is drawn: whole numbers from the operating system's entropy."
+        "noise as it is drawn: integers, sampled with the operating system's entropy."
     )
 
 
@@ -217,7 +219,7 @@ CONTROLLER = "Who is responsible for the data"
 PURPOSE = "What the release is for"
 FOR_REPORT = "Printed in the report as you write it; may be left empty."
 ANYONE_CAN_CHECK = (
-    "Anyone can check it without the data, and use it as a model: dpcore verify FOLDER, "
+    "Anyone can check the release without the data, and use it as a model: dpcore verify FOLDER, "
     "dpcore apply FOLDER NEW.csv"
 )
 

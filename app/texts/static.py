@@ -17,7 +17,7 @@ COMPOSE_ABOUT = (
     "What many releases about the same people cost together, as computed by five accountants."
 )
 PATH_TITLE = "The path"
-PATH_ABOUT = "Nine ideas, from a count and a coin to a broken guarantee: drag, draw, compare."
+PATH_ABOUT = "Nine ideas, from a noisy count to a refuted guarantee: drag, draw, compare."
 SHEET = ("Exercise sheet", "The questions, to print.")
 SOLVED_SHEET = ("Exercise sheet with answers", "For the teacher.")
 RELEASED = "Released: anyone may see this"
@@ -106,8 +106,8 @@ WHY = "After you have seen the answer, explain it in one sentence:"
 TEACHER_TITLE = "For the teacher"
 HIDE_TITLE = "Words for <code>hide=</code>"
 NOTES = (
-    "Have everyone write down a guess before anyone moves a slider. Wrong guesses teach most. With "
-    "a **Class code** on Learn, a dot plot shows everyone's guesses without names.",
+    "Have everyone write down a guess before anyone moves a slider. Wrong guesses teach the most. "
+    "With a **Class code** on Learn, a dot plot shows everyone's guesses without names.",
     "Each link hides its answer. **Show it** on the page reveals it to everyone, and the back "
     "button hides it again.",
     "To make your own links, use **Hide from the class** under **Share and export**, or add "

@@ -62,7 +62,7 @@ def schema_file_sets(file: str, unit: str, rows: int, person: str | None) -> str
         verb = "counts" if rows == 1 else "count"
         has = f"identified by the column {person}; at most {rows:,} of that {unit}'s rows {verb}"
     return (
-        f"{file} sets limits, units and whom one row is about: one {unit}, {has}. To change "
+        f"{file} sets limits, units and what each row is about: one {unit}, {has}. To change "
         "these settings, change the file."
     )
 
@@ -77,7 +77,7 @@ def separated_by(mark: str) -> str:
     """What stands between columns, as in "a comma"."""
     return (
         f"Columns are separated by {mark}, as in the header line. A table "
-        "with a cell written in any other way is refused; nothing is guessed."
+        "with a cell that does not match these settings is refused; nothing is guessed."
     )
 
 
@@ -96,7 +96,7 @@ LABELS = {
 }
 HELP = {
     "use": "Feature: numbers or dates to fit. Category: one of the public values. Label: the class "
-    "of a row. Target: what a regression explains. Text: one document a row, for topics. Person "
+    "of a row. Target: what a regression explains. Text: one document per row, for topics. Person "
     "id: whose row it is.",
     "lower": "For dates, such as 1990-01-01.",
     "values": "For a category, a label or a two-valued target (the second value means yes): every "

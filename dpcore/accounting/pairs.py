@@ -211,7 +211,7 @@ def check_affordable(events: Events, delta: Real, *, slack_needed: bool) -> None
         )
     raise SharesExceedDelta(
         "delta_each",
-        f"the deltas of the single releases add up to {delta_text(spent)}, which uses up "
+        f"the deltas of the individual releases add up to {delta_text(spent)}, which uses up "
         f"delta {delta_text(smallest)}",
         f"give every Gaussian release {'less than' if slack_needed else 'at most'} "
         f"{delta_text(three_figures_down(left / releases), down=True)}",

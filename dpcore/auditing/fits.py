@@ -62,7 +62,9 @@ class FitAttack:
         """
         if privacy is None:
             if mode not in self.requests:
-                raise InputError("mode", f"no paper prints a {self.model}", "choose proved")
+                raise InputError(
+                    "mode", f"no paper prints a bound for {self.model}", "choose proved"
+                )
             privacy = self.requests[mode]
         if privacy.delta is None:
             raise InputError("delta", "none was given", "give one, for example 1e-5")

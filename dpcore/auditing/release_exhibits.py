@@ -53,7 +53,7 @@ def one_sided_noise(
         epsilon,
         delta,
         ("a far row in the second class", "the same row in the small first class"),
-        "a released covariance of the first class that is not above the exact one with the row",
+        "a released covariance of the first class that is not above the exact one with that row",
         counted,
         impossible=True,
     )
@@ -95,7 +95,7 @@ def noise_that_reads(
         epsilon,
         delta,
         ("a flat class and four far corners", "the same with one corner row in the flat class"),
-        "a released mean of the flat class far out along its long axis",
+        "a released mean of the flat class that lies far out on the class's long axis",
         counted,
     )
 
@@ -144,7 +144,7 @@ def mapping_support(
         - math.expm1(epsilon) * SMOOTHING * len(only) / every,
         1.0,
         ("any class sizes", "the sizes after one label changes"),
-        "released sizes that the neighbour's mapping reaches only by its smoothing",
+        "released sizes that the neighbour's mapping reaches only through its smoothing",
     )
 
 

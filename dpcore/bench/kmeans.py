@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 CONDITIONS = (
     "Plain: complete fits; the peer starts from our centres after the first step and does the "
-    "remaining steps. Private: complete fits, at the same stated epsilon; the case names what ours "
-    "protects, and the peer states pure epsilon."
+    "remaining steps. Private: complete fits, at the same stated epsilon; the case states what our "
+    "fit protects, and the peer states pure epsilon."
 )
 JUDGED_BY = (
     "mean squared distance of a row from its centre, lower is better; private: the median over fits"

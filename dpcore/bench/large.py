@@ -31,8 +31,8 @@ from dpcore.privacy import Privacy
 from dpcore.wall.data.partitions import Engine, PartedTable
 
 CONDITIONS = (
-    "Private fits of rows read in blocks. The peer is the same fit without noise; for workers of "
-    "one thread each, it is the same private fit in one process."
+    "Private fits of rows read in blocks. The peer is the same fit without noise; in the cases "
+    "with one-thread workers, it is the same private fit in one process."
 )
 JUDGED_BY = "mean log-likelihood per row of the first file"
 STEPS = 3  # iterations of a fit

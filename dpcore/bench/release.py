@@ -29,7 +29,7 @@ from dpcore.privacy import Privacy
 
 CONDITIONS = (
     "Covariances: both sides solve the same problem until convergence; where it is too large for "
-    "the peer, the peer is our own solver stopped early. Releases: both sides are from this "
+    "the peer, our own solver, stopped early, takes its place. Releases: both sides are from this "
     "package, at the same proved guarantee, on the same simulated tables."
 )
 JUDGED_BY = (

@@ -93,7 +93,7 @@ UNANSWERABLE: list[tuple[Any, str]] = [
     ),
     (
         {"events": [gaussian(1, count=10, delta_each=2e-6)], "delta": 1e-5, "method": "advanced"},
-        "delta_each: the deltas of the single releases add up to",
+        "delta_each: the deltas of the individual releases add up to",
     ),
     (
         {"events": [{"mechanism": "laplace", "scale": 1}], "delta": 1e-5, "method": "exact"},

@@ -46,7 +46,10 @@ def truncation_unbounded(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
         delta=delta,
         published=mu * min(abs(far) / (2.0 * LIMIT), 1e3),
         corrected=mu * largest / LIMIT,
-        tables=("a row whose gradient is 0", "the same row with a gradient of 100,000,000 scales"),
+        tables=(
+            "a row whose gradient is 0",
+            "the same row with a gradient of 100,000,000 times the scale",
+        ),
         stated=LIMIT,
         true=abs(far),
         source=f"{PAPER}, equation 14",
