@@ -61,8 +61,8 @@ SIMULATING_WORLDS = "Simulating easy and hard rows…"
 def short_without_noise(share: float) -> str:
     """Where the steps themselves keep less than is wanted."""
     return (
-        f"Even without noise, these settings keep only {share:.0%}: on Explore, allow more "
-        "iterations or clip less."
+        f"Even without noise, these settings keep only {share:.0%}: on Explore, clip less or, for "
+        "an iterative method, allow more iterations."
     )
 
 
