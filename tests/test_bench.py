@@ -295,7 +295,7 @@ def test_both_factor_analyses_stop_equally_far_up(
         assert row["bench"] == "fa"
         assert row["quality_ours"] >= summit - slack
         assert row["quality_peer"] >= summit - slack
-        assert "both within" in row["case"]
+        assert "both stop within" in row["case"]
         assert row["ratio_fastest"] <= row["ratio"]
         assert 20 < row["peak_mib"] < 2000
     assert far["quality_peer"] < near["quality_peer"]  # it was stopped sooner

@@ -160,8 +160,8 @@ def test_an_export_gives_the_fit_of_the_page(name: str, tmp_path: Path) -> None:
         assert equal(printed["guarantee"], page["guarantee"]), kind
         if kind == "command":
             assert set(printed["metrics"]) >= _utility(scenario, data).keys()
-            assert all(
-                printed["metrics"][name] == pytest.approx(value, rel=1e-9)
+            assert all(  # the released topics come in another order; mixes are in single precision
+                printed["metrics"][name] == pytest.approx(value, rel=1e-7)
                 for name, value in _utility(scenario, data).items()
             )
 

@@ -122,10 +122,10 @@ class TopicRecipe(Recipe):
             "were chosen without looking at the documents",
         ]
         if settings.sampling == "none":
-            lines.append("noise is drawn in floating point, treated as real arithmetic")
+            lines.append("noise is drawn in floating point, which the proof treats as exact")
         else:
             lines.append(
-                "noise and samples are drawn in floating point, treated as real arithmetic"
+                "noise and samples are drawn in floating point, which the proof treats as exact"
             )
             lines.append("the documents drawn in a step stay secret")
         if guarantee.adjacency == "replace_one":
