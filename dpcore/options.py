@@ -157,7 +157,7 @@ def steps_dial(help: str, ends: tuple[str, str]) -> Dial:
 
 
 ITERATIONS = steps_dial(
-    "Each iteration costs privacy. Their number is fixed in advance: stopping when the fit looks "
+    "Each iteration costs privacy. The number is fixed in advance: stopping when the fit looks "
     "good would leak information.",
     ("less noise a step", "more steps"),
 )

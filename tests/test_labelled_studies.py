@@ -115,7 +115,7 @@ def test_the_screen_says_what_noise_costs_and_which_classes_it_ate() -> None:
     at = {e: told[found.grid.epsilons.index(e)] for e in (0.05, 2.0)}
     assert "Warning: the noise outweighs every class: this budget is too small" in at[0.05]
     assert "Warning" not in at[2.0]
-    assert "noise alone would cost" in at[2.0]
+    assert "noise alone would cause" in at[2.0]
     other = notes(Scenario(), found)
     assert set(other) == {""}
 

@@ -18,10 +18,10 @@ from dpcore.releases.sheet import as_csv
 
 WhatIfs = Sequence[tuple[str, ReleasePlan]]
 HOW = (
-    "Accuracy is the share that a release keeps of the exact fit's gain over the model's simplest "
-    "baseline, simulated on rows drawn from the public limits: the median on medium "
-    "rows, and the range from the tenth to the ninetieth percentile over easy, medium and hard "
-    "rows. No row of any table was read, and nothing was spent."
+    "Accuracy is how much of the exact fit's gain over the model's simplest baseline a release "
+    "keeps, simulated on rows drawn from the public limits: the median on medium rows, and the "
+    "range from the tenth to the ninetieth percentile over easy, medium and hard rows. "
+    "No row of any table was read, and nothing was spent."
 )
 
 

@@ -448,8 +448,9 @@ def _note(release: PlannedRelease, curve: UtilityCurve) -> str | None:
         )
     if abs(release.counted_on - release.median) > GAP:
         return (
-            f"{release.name!r}: the plan assumed {release.counted_on:.0%}, but simulated releases "
-            f"keep {release.median:.0%} there; set a minimum share, or plan fewer releases."
+            f"{release.name!r}: the plan assumed an accuracy of {release.counted_on:.0%}, but "
+            f"simulated releases at this epsilon reach {release.median:.0%}; set a minimum share, "
+            "or plan fewer releases."
         )
     return None
 

@@ -59,7 +59,9 @@ class FactorSettings(Settings):
         steps,
         "EM steps, at no privacy cost [50]",
         metavar="J",
-        dial=steps_dial("They cost no privacy: all releases come before them.", ("fewer", "more")),
+        dial=steps_dial(
+            "These steps cost no privacy: all releases come before them.", ("fewer", "more")
+        ),
     )
     update: PsiUpdate = option(
         "paper",
@@ -70,7 +72,7 @@ class FactorSettings(Settings):
         metavar="U",
         dial=Dial(
             "Loadings used to compute the noise variance",
-            "The paper uses those before the step; exact EM uses those after it.",
+            "The paper uses the loadings before the step; exact EM uses those after it.",
             choices={"paper": "before the step, as printed", "exact": "after the step"},
             methods=("dpem_factors",),
         ),
@@ -83,8 +85,8 @@ class FactorSettings(Settings):
         metavar="B",
         dial=Dial(
             "Ball to which rows are clipped",
-            "Releasing distances costs 8% of the budget, but the resulting ball is usually "
-            "smaller, and noise grows with the square of its radius.",
+            "Releasing distances costs 8% of the budget, but the ball is usually smaller than that "
+            "of the limits, and noise grows with the square of the radius.",
             choices={"released": "from released distances", "limits": "from the public limits"},
             methods=("recommended",),
         ),
@@ -108,9 +110,9 @@ MODEL = Model(
         proved="one release, in a ball found by three earlier ones; all later steps are "
         "post-processing",
         claim="DP-EM 2017, section 6, states no sensitivity, uses a noise formula that is proved "
-        "only for epsilon below 1, and centres rows at the data's own mean. Its program takes the "
-        "sensitivity to be 2/N instead of sqrt(2)/N, and uses a variance as the standard deviation "
-        "of the noise",
+        "only for epsilon below 1, and centres the rows at their own mean. Its program takes "
+        "the sensitivity to be 2/N instead of sqrt(2)/N, and uses a variance as the standard "
+        "deviation of the noise",
     ),
     opening=Opening(components=1, iterations=20),
     below_columns=True,

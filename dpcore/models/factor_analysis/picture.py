@@ -88,7 +88,7 @@ def draw_around_the_mean(subject: Subject) -> Drawing:
     numbers = [str(k + 1) for k in range(count)]
     ends = [["mean", *(f"factor {k}, {end}" for k in numbers)] for end in ("above", "below")]
     above = ("mean", *numbers, "mean")
-    pictures = f"The mean, and the mean plus and minus two loadings, for each of {count} factors."
+    pictures = "The mean, and for each factor the mean plus and minus two loadings."
 
     def heat(flat: Array, notes: tuple[Any, ...]) -> Heat:
         limit, label = 2.0 * float(public.half_range.max()), public.units[0] or "value"
@@ -101,7 +101,7 @@ def draw_around_the_mean(subject: Subject) -> Drawing:
         if not np.isfinite(step).all():
             return NO_FIT
         visible = int(np.sum(step >= VISIBLE))
-        return f"{pictures} {visible} of them are visible at this noise."
+        return f"{pictures} Factors visible at this noise: {visible} of {count}."
 
     tiles = as_images(exact, private, image)
     below = tuple(words(step) if np.isfinite(step).all() else ("",) * count for step in likeness)

@@ -85,8 +85,8 @@ class FactorRecipe(Recipe):
                 "the paper does not state the sensitivity of the second moment; its program "
                 "uses 2/N, and the correct value is sqrt(2)/N",
                 "its formula for the noise is proved only for epsilon below 1",
-                "the paper scales by the data's own largest norm and centres by the data's own "
-                "mean, which is not private; here bounds and centre are public",
+                "the paper scales the rows by their own largest norm and centres them at their own "
+                "mean, neither of which is private; here bounds and centre are public",
             ),
         )
 

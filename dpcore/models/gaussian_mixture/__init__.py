@@ -66,7 +66,7 @@ class MixtureSettings(Settings):
     combination: str = option(
         "GGG",
         word("GGG", "LLG"),
-        "for paper mode: noise of counts, means and covariances, GGG (all Gaussian) or LLG "
+        "for paper mode: noise for counts, means and covariances, GGG (all Gaussian) or LLG "
         "(Laplace for the first two) [GGG]",
         metavar="N",
         not_asked=BY_METHOD,

@@ -129,6 +129,6 @@ MISSING_REGRESSION = _gradient_model(
         World(related=1.0),
         World(0.25, related=1.0, counts=True),
     ),
-    decides="how far the columns are from 0 in their limits, and how large the target's mean is "
-    "compared with its spread",
+    decides="how far the columns are from 0 relative to their limits, and how large the target's "
+    "mean is compared with its spread",
 )

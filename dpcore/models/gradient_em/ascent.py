@@ -133,7 +133,7 @@ class Ascent:
             raise InputError(
                 "rows",
                 "the truncation threshold depends on the number of rows, which is not public here",
-                "give a public guess of it, or choose the clipped algorithm",
+                "give a public guess of that number, or choose the clipped algorithm",
             )
         split = self.settings.split and self.algorithm != "em"
         return count // self.settings.iterations if split else count

@@ -77,7 +77,7 @@ class GradientRecipe(Recipe):
             return Printed(
                 f"{PAPER}, Algorithm 1",
                 (
-                    "the constant of its noise is not printed; here it follows from composition "
+                    "the constant in its noise is not printed; here it follows from composition "
                     "by zCDP, as in Algorithm 2",
                 ),
             )

@@ -223,13 +223,15 @@ class GradientSettings(Settings):
         if second and chosen.get("failure", 0.05) > math.exp(-1.0):
             raise InputError(
                 "form",
-                "the second printed form of the noise is too small for privacy where the failure "
-                "probability is above 1/e",
+                "the second printed form of the noise can be too small for privacy where the "
+                "failure probability is above 1/e",
                 "choose the first form or a smaller failure probability",
             )
         if second and (mode != "paper" or together.get("algorithm") != "robust"):
             raise InputError(
-                "form", "only the robust algorithm of the paper has two", "leave it at first"
+                "form",
+                "only the paper's robust algorithm has two printed forms of the noise",
+                "leave this option at first",
             )
         if together.get("split") and together.get("algorithm") == "em":
             raise InputError("split", "em does not split the rows", "choose clipped or robust")

@@ -113,8 +113,8 @@ class KMeansRecipe(Recipe):
         return Printed(
             "Park, Foulds, Chaudhuri, Welling 2017, section 7",
             (
-                "the counts by which it divides are not charged; here they are released exactly, "
-                "so nothing is proved",
+                "the counts by which the method divides are not charged; here they are released "
+                "exactly, so nothing is proved",
                 "the paper scales by the data's own largest norm, which is not private; here the "
                 "bounds are public",
             ),

@@ -279,7 +279,7 @@ def _other_ways(worth: Worth | None) -> list[Curve]:
 def _compared(worth: Worth | None) -> str:
     if worth is None:
         return "comparing…"
-    slow = f" · too slow for so many rows: {', '.join(worth.left_out)}" if worth.left_out else ""
+    slow = f" · too slow for this many rows: {', '.join(worth.left_out)}" if worth.left_out else ""
     return "bands: the middle 80% of the noise draws" + slow
 
 
@@ -310,7 +310,7 @@ def _naming(facts: Classes) -> Panel:
         taught = f"nearest of {worth.rows:,} synthetic {facts.thing}s"
         layers.append(Curve(worth.epsilons, mid, lo=lo, hi=hi, colour=1, label=taught, name=taught))
         subtitle += (
-            f", and by a vote of the nearest synthetic {facts.thing}s (of as many real ones: "
+            f", and by a vote of the nearest synthetic {facts.thing}s (with as many real ones: "
             f"{worth.exact:.0%})"
         )
     layers.append(Cursor(np.array(grid.epsilons), 100.0 * facts.named[:, 0]))

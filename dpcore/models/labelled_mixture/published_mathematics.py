@@ -107,7 +107,7 @@ def _demand_inverse(covariance: Array) -> None:
     except np.linalg.LinAlgError:
         raise InputError(
             "columns",
-            "as published, no column of a class may be constant or follow linearly from the others",
+            "as published, no column may be constant or a linear combination of others in a class",
             "leave such columns out of the schema, or choose method staged",
         ) from None
 

@@ -161,7 +161,7 @@ class ReleaseYardstick(Yardstick):
             )
             if text and np.isfinite(alone):
                 text += (
-                    "; if every shape were known, noise alone would cost about "
+                    "; if every shape were known, noise alone would cause a divergence of about "
                     f"{show(float(alone))}"
                 )
             lines = warned(tuple(exact.names[0]), doubts)

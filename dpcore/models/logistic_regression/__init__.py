@@ -198,6 +198,6 @@ MODEL = Model(
         World(0.6, 0.6, 0.5, related=1.0, yes=0.3),
         World(0.35, 0.5, 0.5, related=0.5, yes=0.1),
     ),
-    decides="how well the columns predict the outcome, and how rare the rarer answer is",
+    decides="how well the columns predict the outcome, and how rare the rarer outcome is",
     audits={"logistic": "attack:LOGISTIC", "logistic-objective": "attack:LOGISTIC_OBJECTIVE"},
 )

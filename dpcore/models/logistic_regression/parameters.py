@@ -25,7 +25,7 @@ INCLUDED = (
     "budgets and, with vb and vips, at any budget; many intervals then miss the exact coefficient"
 )
 SURE = 0.9  # of releases from columns that say nothing
-UNKNOWN = "how much noise is in the coefficients is not known, so there are no intervals"
+UNKNOWN = "the amount of noise in the coefficients is unknown, so there are no intervals"
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def noise_sentence(parameters: LogisticParameters) -> str:
     """
     mean, covariance = parameters.coefficients, parameters.covariance[:-1, :-1]
     if not parameters.knows_noise:
-        return f"What can be told apart at this noise is not known: {UNKNOWN}."
+        return f"It cannot be determined which coefficients differ from 0: {UNKNOWN}."
     with np.errstate(all="ignore"):
         distance = float(mean @ np.linalg.pinv(covariance, hermitian=True) @ mean)
     if distance <= float(chdtri(len(mean), 1.0 - SURE)):
@@ -116,8 +116,9 @@ def noise_sentence(parameters: LogisticParameters) -> str:
             "column is related to the outcome."
         )
     return (
-        "The coefficients are larger than this noise alone would make them; which columns they are "
-        "evidence for is not known, because the fit shrinks all coefficients towards 0."
+        "The coefficients are larger than this noise alone would make them, but it cannot be "
+        "determined which columns are related to the outcome, because the fit shrinks all "
+        "coefficients towards 0."
     )
 
 

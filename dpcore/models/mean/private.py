@@ -189,7 +189,7 @@ def _expected_rows(session: Session[MaskedRows], settings: MeanSettings) -> floa
         raise InputError(
             "rows",
             "the truncation threshold depends on the number of rows, which is not public here",
-            "give a public guess of it",
+            "give a public guess of that number",
         )
     return max(1.0, float(count))
 

@@ -24,7 +24,7 @@ class PCASettings(Settings):
     most_factors: int = option(
         MOST_FACTORS,
         from_zero,
-        f"the most factors that a fit may have; it finds how many there are [{MOST_FACTORS}]",
+        f"largest number of factors; the fit itself finds how many it uses [{MOST_FACTORS}]",
         metavar="K",
         read=from_zero,
         not_asked=FITTED,

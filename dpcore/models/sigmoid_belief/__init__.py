@@ -79,7 +79,8 @@ MODEL = Model(
     },
     columns_first=True,
     cost=15.0,
-    no_intervals="no simulation has been validated for the way in which its steps average noise",
+    no_intervals="no simulation has been validated for the way in which the steps of this model "
+    "average noise",
     metrics=(Metric("pixel_accuracy", "Reconstruction", "pixels reconstructed"),),
     audits={"sbn": "attack:SBN"},
 )

@@ -28,7 +28,7 @@ def _documents(adjacency: str) -> Pair:
     return Pair(
         first,
         corpus(1),
-        "one document made of one word: not the word of all other documents, or the same word",
+        "one document that repeats one word, which all other documents lack or repeat too",
     )
 
 

@@ -90,7 +90,7 @@ class TopicRecipe(Recipe):
         """
         if any(request.adjacency != "replace_one" for request in requests):
             raise InputError(
-                "adjacency", "the paper protects the replacement of a document", "use replace_one"
+                "adjacency", "the paper's guarantee is for a replaced document", "use replace_one"
             )
         noise = np.array([request.noise_multiplier or np.nan for request in requests])
         for (name, delta), members in groups(requests).items():
@@ -107,7 +107,7 @@ class TopicRecipe(Recipe):
             f"{SOURCE}, equation 28",
             (
                 "its noise is scaled to the largest norm of a document's share, which is the most "
-                "that adding or removing a document changes the sum",
+                "by which adding or removing a document can change the sum",
             ),
             unless=(
                 "replacing a document can change the sum by sqrt 2 times as much, where the two "
