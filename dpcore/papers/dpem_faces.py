@@ -230,6 +230,7 @@ def finding(rows: Sequence[Row]) -> str:
         thresholds.append(f"{name} {when} (chance {alone:.3f})")
     return (
         f"Below epsilon 1 the stated noise recovers at most {stated:.4f} of the subspace (chance: "
-        f"{chance:.4f}); the released program's {', '.join(coded)}. Half of it is recovered: "
+        f"{chance:.4f}); the released program's {', '.join(coded)}. Half of the subspace is "
+        "recovered: "
         f"{'; '.join(thresholds)}."
     )

@@ -172,11 +172,11 @@ def _reached(rows: Sequence[Row]) -> str:
         epsilon = reaches(values(rows, name), level)
         if epsilon is not None:
             near.append(f"{name} from epsilon {epsilon:g}")
-    gap = f"Without privacy one Gaussian reaches {least:.2f} and the mixture {best:.2f}."
+    gap = f"Without privacy, one Gaussian reaches {least:.2f} and the mixture {best:.2f}."
     if not near:
-        return f"{gap} At no budget here does a curve come within {WITHIN:.0%} of that gap."
+        return f"{gap} No curve closes {1.0 - WITHIN:.0%} of that gap at any budget here."
     rest = "; no other curve at any budget here" if len(near) < len(curves) else ""
-    return f"{gap} Within {WITHIN:.0%} of that gap: {'; '.join(near)}{rest}."
+    return f"{gap} Curves that close {1.0 - WITHIN:.0%} of that gap: {'; '.join(near)}{rest}."
 
 
 def reaches(curve: dict[float, float], level: float) -> float | None:
@@ -208,7 +208,7 @@ def _order(rows: Sequence[Row], epsilons: Sequence[float]) -> str:
         mixed, gaussian = (values(rows, Counting(c, method).name) for c in ("LLG", "GGG"))
         above.append(f"{WORDS[method]} at {_below(mixed, gaussian, epsilons)}")
     return (
-        f"The printed order, to {SAME} nats, at how many of {len(epsilons)} budgets: "
+        f"Number of the {len(epsilons)} budgets at which the printed order holds, to {SAME} nats: "
         f"{'; '.join(orders)}; GGG above LLG: {', '.join(above)}."
     )
 

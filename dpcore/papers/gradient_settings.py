@@ -185,9 +185,9 @@ def finding(rows: list[Row]) -> str:
     count = len(places)
     return (
         f"The paper's order (no privacy, then Algorithm 2, then Algorithm 1 with C = 1) holds at "
-        f"{order} of {count} points; there C = 1 is far below a gradient's norm. Algorithm 2 with "
-        f"exact noise is better than as printed at {exact}. Clipping at sqrt(d tau), which uses "
-        f"the same tau, is the most accurate private one at {ours} of {count}."
+        f"{order} of {count} points; there C = 1 is far below a gradient's norm. Algorithm 2 is "
+        f"better with exact noise than as printed at {exact}. Clipping at sqrt(d tau), which uses "
+        f"the same tau, is the most accurate private method at {ours} of {count}."
     )
 
 

@@ -177,8 +177,8 @@ def in_the_local_model(run: Run) -> str:
         for case in cases
     )
     return (
-        "Slopes of the error by rows on logarithmic axes in the local model, in brackets with a "
-        f"trusted curator: {slopes}."
+        "Slopes of the error by rows on logarithmic axes in the local model (and with a trusted "
+        f"curator): {slopes}."
     )
 
 
@@ -239,8 +239,8 @@ def _slopes(rows: list[Row]) -> str:
         for panel, rate in RATES.items()
     )
     return (
-        "Slopes of Algorithm 2's error on logarithmic axes, in brackets those of the rate "
-        f"d sqrt(tau T / (n epsilon)): {words}."
+        "Slopes of Algorithm 2's error on logarithmic axes, with those of the rate "
+        f"d sqrt(tau T / (n epsilon)) in brackets: {words}."
     )
 
 
@@ -295,8 +295,8 @@ def _bounded(rows: list[Row], away: float) -> str:
     shares = points(rows, (BOUND, "contraction")).values()
     empty = sum(y > away for y in bounds.values())
     return (
-        f"The bound is {min(times):.0f} to {max(times):.0f} times the error of Algorithm 2, and at "
-        f"{empty} of {len(times)} points above the start's distance of {away:g}, where it says "
+        f"The bound is {min(times):.0f} to {max(times):.0f} times the error of Algorithm 2. At "
+        f"{empty} of {len(times)} points it is above the start's distance of {away:g} and says "
         f"nothing. Its proof assumes that a step without noise leaves {min(shares):.2f} to "
         f"{max(shares):.2f} of the distance to the truth, and that tau is large enough; both "
         "assumptions are measured on simulated rows, not proved."

@@ -102,6 +102,6 @@ def finding(rows: list[Row]) -> str:
     return (
         f"With a curator, the error of Theorem 2 is {min(ratios):.1f} to {max(ratios):.1f} times "
         f"smaller than that of Lemma 1; plain clipping with exact noise is at least as good as "
-        f"Theorem 2 with exact noise at {clip} of {len(central)} points. Without one, a single "
-        f"random bit a person is the most accurate at {bit} of {len(local)}, with delta 0."
+        f"Theorem 2 with exact noise at {clip} of {len(central)} points. Without a curator, a "
+        f"single random bit per person is the most accurate at {bit} of {len(local)}, with delta 0."
     )

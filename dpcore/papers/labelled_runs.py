@@ -157,18 +157,19 @@ def finding(rows: Sequence[Row], metric: str = "reverse_kl") -> str:
     if common and metric == "accuracy":
         gains = [ours[x] - rival[x] for x in common]
         sentences.append(
-            f"At the same true guarantee the staged release classifies {min(gains):.2f} to "
-            f"{max(gains):.2f} more of the rows correctly than Gaussian noise"
+            f"At the same true guarantee, the share of rows classified correctly is "
+            f"{min(gains):.2f} to {max(gains):.2f} larger with the staged release than with "
+            f"Gaussian noise"
         )
     elif common:
         ratios = [rival[x] / ours[x] for x in common]
         sentences.append(
-            f"At the same true guarantee the staged release is {min(ratios):.3g} to "
-            f"{max(ratios):.3g} times nearer to the exact classes than Gaussian noise"
+            f"At the same true guarantee, the divergence with Gaussian noise is "
+            f"{min(ratios):.3g} to {max(ratios):.3g} times that of the staged release"
         )
     if printed and metric != "accuracy":
         sentences.append(
-            f"The published release, about which nothing is proved, never comes below "
+            f"The published release, about which nothing is proved, has a divergence of at least "
             f"{min(printed.values()):.2g}"
         )
     return ". ".join(sentences) + "." if sentences else "Nothing could be compared."
@@ -229,7 +230,7 @@ def marginals(
             run.row(curve, mean, spread, rows=int(sizes[k]))
         for curve, note in notes.items():
             run.row(curve, 0.0, None, note=note)
-    return f"Divergence of what is drawn, one draw: {', '.join(gaps)}."
+    return f"Divergences of the releases shown, one draw of each: {', '.join(gaps)}."
 
 
 def _short(numbers: Array) -> list[float]:

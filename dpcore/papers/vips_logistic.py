@@ -140,7 +140,7 @@ def figure_4(run: Run) -> str:
         run.row(SIMULATED, tilt, mean, low=mean - 3.0 * error, high=mean + 3.0 * error + beyond)
     return (
         "The mean falls from 1/4 at t = 0: whatever a row holds, its weight in the statistics of "
-        "logistic regression and of belief networks is at most 1/4, which their sensitivities use."
+        "logistic regression and of belief networks is at most 1/4, as their sensitivities assume."
     )
 
 
@@ -277,9 +277,9 @@ def _prices(rows: Sequence[Row]) -> str:
         climbed = values(rows, GRADIENTS)[row["x"]]
         climbed_same = values(rows, GRADIENTS_SAME)[row["x"]]
         sentences.append(
-            f"Sigma {row['sigma']:g} claims epsilon {row['x']:.3g} and proves "
-            f"{row['proved_epsilon']:.2g}: AUC {row['y']:.3f}, one release {other:.3f} at the "
-            f"claimed and {same:.3f} at the proved epsilon, DPVI {climbed:.3f} and "
+            f"Sigma {row['sigma']:g}: epsilon {row['x']:.3g} is claimed and "
+            f"{row['proved_epsilon']:.2g} proved. AUC {row['y']:.3f}, one release {other:.3f} at "
+            f"the claimed and {same:.3f} at the proved epsilon, DPVI {climbed:.3f} and "
             f"{climbed_same:.3f}"
         )
     return " ".join(f"{sentence}." for sentence in sentences)

@@ -184,7 +184,9 @@ def table_3(run: Run) -> str:
     counts = ", ".join(
         f"{name} {sum(topic[name] for topic in shared)}" for name in fits if name != EXACT
     )
-    return f"Of the {10 * len(shared)} words of the clearest exact topics, one draw: {counts}."
+    return (
+        f"Of the {10 * len(shared)} words of the clearest exact topics, each fit finds: {counts}."
+    )
 
 
 def headline(half: Halves) -> dict[str, Grid]:
