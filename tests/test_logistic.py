@@ -366,7 +366,7 @@ def test_as_printed_no_interval_says_that_it_knows_the_noise() -> None:
     assert np.all(np.isnan(printed.parameters.intervals()))
     told = printed.parameters.as_dict()
     assert told["intervals"] is None
-    assert "not known" in told["intervals_include"]
+    assert "unknown" in told["intervals_include"]
     proved = dp.fit("logistic", table, privacy=Privacy(1.0, DELTA), seed=0, **paper)
     assert proved.parameters.knows_noise
     assert dp.fit("logistic", table, privacy=None, mode="paper", **paper).parameters.knows_noise

@@ -177,7 +177,8 @@ def _finding(rows: list[Row]) -> str:
         )
         sentences.append(
             f"{words}: {exact:.1f} converged without privacy, {own:.1f} after the "
-            f"private fit's clipped steps without noise, {private:.1f} at epsilon 1, {moved:.1f} by k-means"
+            f"private fit's clipped steps without noise, {private:.1f} at epsilon 1, {moved:.1f} "
+            "by k-means"
         )
     attacks = [row for row in rows if "ceiling" in row]
     worst = max((row for row in attacks if row["x"] == 1.0), key=lambda row: float(row["y"]))
