@@ -122,7 +122,7 @@ def test_what_is_not_known_of_the_noise_is_not_told(options: dict[str, Any]) -> 
     assert np.all(np.isnan(fit.parameters.intervals()))
     record = fit.parameters.as_dict()
     assert record["intervals"] is None
-    assert "not known" in record["intervals_include"]
+    assert "unknown" in record["intervals_include"]
     grid = fit_grid("logistic", sealed(300), privacy=[asked(1.0, options)], seed=0, **options)
     chances = grid.runs.final.probabilities(np.zeros((2, 3)))
     assert np.all((chances > 0.0) & (chances < 1.0))

@@ -106,7 +106,7 @@ def test_more_of_anything_costs_more(name: str) -> None:
 def test_a_refusal_names_each_limit_that_is_passed() -> None:
     assert Cost(1.0, 1.0).refusal(2.0) == ""
     assert Cost(120.0, 9e9).refusal(60.0) == (
-        "does not fit: about 9 GB where 8 are allowed and about 2 minutes where 1 are its share"
+        "does not fit: needs about 9 GB (8 are allowed) and about 2 minutes (its share is 1)"
     )
 
 

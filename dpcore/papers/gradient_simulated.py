@@ -84,7 +84,7 @@ def figure_1(run: Run) -> str:
     better = " and ".join(_better(run.rows, case) for case in cases)
     return (
         f"{orders} A threshold is meaningful only relative to sigma sqrt(d), the size of a "
-        f"gradient: clipping is better than Algorithm 2 {better}."
+        f"gradient. Clipping is better than Algorithm 2 {better}."
     )
 
 
@@ -266,7 +266,7 @@ def _says(limit: ErrorBound, case: Case) -> str:
     """Whether the bound says more than the start does."""
     if limit.total < case.away:
         return f"The bound is {limit.total:.2g}; the start is {case.away:g} away from the truth."
-    return f"The bound, {limit.total:.2g}, says nothing: the start is {case.away:g} away."
+    return f"The bound, {limit.total:.2g}, says nothing: the start is {case.away:g} away from the truth."
 
 
 def _limit(case: Case) -> tuple[ErrorBound, float]:

@@ -96,17 +96,15 @@ class Cost:
         """Why a method does not fit into its share of the time and into memory; empty if it does.
 
         >>> Cost(7200.0, 3e9).refusal(360.0)
-        'does not fit: about 120 minutes where 6 are its share'
+        'does not fit: needs about 120 minutes (its share is 6)'
         """
         reasons = []
         if self.bytes > LARGEST:
-            reasons.append(f"about {self.bytes / 1e9:.3g} GB where {LARGEST / 1e9:.3g} are allowed")
+            reasons.append(f"about {self.bytes / 1e9:.3g} GB ({LARGEST / 1e9:.3g} are allowed)")
         if self.seconds > seconds:
-            minutes = (
-                f"about {self.seconds / 60:.3g} minutes where {seconds / 60:.3g} are its share"
-            )
+            minutes = f"about {self.seconds / 60:.3g} minutes (its share is {seconds / 60:.3g})"
             reasons.append(minutes)
-        return f"does not fit: {' and '.join(reasons)}" if reasons else ""
+        return f"does not fit: needs {' and '.join(reasons)}" if reasons else ""
 
 
 def cost_plain(size: Size) -> Cost:
