@@ -266,7 +266,7 @@ def _says(limit: ErrorBound, case: Case) -> str:
     """Whether the bound says more than the start does."""
     if limit.total < case.away:
         return f"The bound is {limit.total:.2g}; the start is {case.away:g} away from the truth."
-    return f"The bound, {limit.total:.2g}, says nothing: the start is {case.away:g} away from the truth."
+    return f"The bound, {limit.total:.2g}, says nothing: the start is {case.away:g} from the truth."
 
 
 def _limit(case: Case) -> tuple[ErrorBound, float]:
