@@ -541,7 +541,7 @@ def test_pictures_lie_two_loadings_above_and_below_the_mean() -> None:
     assert (
         scene.panels[1]
         .alt[-1]
-        .endswith("plus and minus two loadings. Factors visible at this noise: 3 of 3.")
+        .endswith("plus and minus twice its loadings. Factors visible at this noise: 3 of 3.")
     )
     assert (
         len(layers(factors_scene(PIXELS, 12, image=(4, 6), show="around"), 0, Heat)[0].names) == 22

@@ -73,7 +73,7 @@ def test_an_upload_may_expand_less_than_a_file_of_one_s_own(name: str) -> None:
     ],
 )
 def test_a_schema_that_would_be_read_for_minutes_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="too deep or large"):
+    with pytest.raises(InputError, match="too deeply nested or too large"):
         Schema.parse(text)
 
 

@@ -136,7 +136,11 @@ def test_it_covers_what_the_fit_finds_without_noise() -> None:
             "At this noise no two of the three centres can be told apart: they are no evidence of "
             f"more than one. {NO_BETTER.format('centres', 'centre')}",
         ),
-        ("gmm-release", 0.02, "At this noise none of the 5 groups can be told apart from noise."),
+        (
+            "gmm-release",
+            0.02,
+            "At this noise none of the 5 groups can be told apart from noise.",
+        ),
     ],
 )
 def test_a_sentence_says_what_can_be_told_apart(model: str, epsilon: float, sentence: str) -> None:

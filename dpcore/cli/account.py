@@ -57,7 +57,7 @@ METHODS = f"""
     papers) or best [best]
 --max-lambda L: highest order for method ma [64; 255 with poisson]
 
---json: a JSON list [a table for people]
+--json: a JSON list [a readable table]
 """.rstrip()
 OPTIONS = f"""
 # the question
@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> None:
         return
     print_answers(results, "method", [result["method"] for result in results])
     if solving:
-        print_prose("count: how many times all releases fit into the budget.")
+        print_prose("count: how many times the whole list of releases fits into the budget.")
     print_scope(args)
 
 

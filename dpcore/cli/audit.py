@@ -37,7 +37,7 @@ name [NAME]: a mechanism, model or exhibit [list them]
 --accountant METHOD: composition method that sets the noise [the audit's default]
 --seed S: seed of the attack [0]
 --confidence C: confidence of the lower bound [0.95]
---json: JSON [a table for people]
+--json: JSON [a readable table]
 ---
 examples:
   dpcore audit                        what can be audited

@@ -45,7 +45,7 @@ model MODEL: {", ".join(MODELS)}
 --test-fraction F: share of the rows held out for metrics [none]
 --test-seed S: seed of the coin flips, one per row number, that decide which rows are held out,
     independently of the noise [shuffle with --seed]
---json: one JSON object [a table for people]
+--json: one JSON object [a readable table]
 """
 UNBOOKED = (
     "No budget ledger records this fit, and its proof assumes exact arithmetic. To publish a "

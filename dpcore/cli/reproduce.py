@@ -26,7 +26,7 @@ name [NAME]: what to regenerate [list everything]
 --draws B: noise draws for each split [the figure's own]
 --splits S: random splits of the rows [the figure's own]
 --html FILE: also write the figure as a page [none]
---json: JSON [a table for people]
+--json: JSON [a readable table]
 """
 
 

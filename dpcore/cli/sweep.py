@@ -40,7 +40,7 @@ model MODEL: {", ".join(MODELS)}
 --methods M1,M2,...: composition methods, or all [exact; pld where noise is not Gaussian]
 --metric NAME: score on the held-out rows [the model's default]
 {PROTECTION}
---json: a JSON list [a table for people]
+--json: a JSON list [a readable table]
 """
 
 

@@ -81,7 +81,10 @@ def growth_figure(rows: Sequence[Row]) -> go.Figure | None:
             fig.update_xaxes(title=f"number of {axis}", type="log", row=i, col=j)
     fig.update_yaxes(type="log")
     fig.update_yaxes(title="seconds", col=1)
-    alt = f"Seconds taken by ours and by the peer as {', '.join(axes)} grow: {', '.join(curves)}."
+    grow = " or ".join(axes)
+    alt = (
+        f"Seconds taken by dpcore and the peer as the number of {grow} grows: {', '.join(curves)}."
+    )
     return _dressed(fig, "Growth", 320 * len(curves), alt)
 
 

@@ -177,8 +177,8 @@ def in_the_local_model(run: Run) -> str:
         for case in cases
     )
     return (
-        "Slopes of the error by rows on logarithmic axes in the local model (and with a trusted "
-        f"curator): {slopes}."
+        "Slopes of the error against the number of rows, on logarithmic axes, in the local model "
+        f"(and with a trusted curator): {slopes}."
     )
 
 

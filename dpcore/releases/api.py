@@ -272,7 +272,7 @@ def _demand_small(delta: float, public: Schema | Vocabulary, rows: int) -> None:
     if delta * rows > 1.0:
         things, protected = f"{public.thing}s", public.thing
         if public.person is not None:
-            things, protected = "different ids", public.unit
+            things, protected = "different ids", f"{public.unit}'s rows"
         raise InputError(
             "delta",
             f"it is above one over the number of {things}, which would allow one {protected} to be "

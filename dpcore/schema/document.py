@@ -16,6 +16,7 @@ from dpcore.schema.columns import Ball, Column, Image
 from dpcore.schema.forms import FileFormat, day_of
 
 LARGEST_FILE = 1 << 20  # bytes; a schema is written by hand
+TOO_DEEP_OR_LARGE = "it is too deeply nested or too large", "simplify it"
 TABLE_KEYS = ("title", "unit", "rows_per_person", "id", "rehearsal")
 COLUMN_KEYS = tuple(field.name for field in fields(Column) if field.name != "name")
 FILE_KEYS = tuple(field.name for field in fields(FileFormat))
@@ -51,9 +52,10 @@ def parsed(text: str, name: str) -> dict[str, Any]:
         if len(text) > LARGEST_FILE or _most_dots(text) > 5000:
             raise ValueError  # a key of many parts takes tomllib the square of their number
         document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        hint = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "too deep or large"
-        raise InputError(name, f"it is not valid TOML ({hint})", "correct that line") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(name, f"it is not valid TOML ({error})", "correct that line") from None
+    except (RecursionError, ValueError):
+        raise InputError(name, *TOO_DEEP_OR_LARGE) from None
     return sections(document)
 
 

@@ -138,8 +138,8 @@ def radius_not_squared(
         assumption="the radius is 1 or less",
         correction="the square of the radius in the variance",
         case=(
-            "the standard deviation must grow with the radius, so the variance must grow with the "
-            "radius squared."
+            "the standard deviation must be proportional to the radius, and so the variance to its "
+            "square."
         ),
     )
 

@@ -71,7 +71,7 @@ class FactorSettings(Settings):
         flag="psi-update",
         metavar="U",
         dial=Dial(
-            "Loadings used to compute the noise variance",
+            "Loadings used to compute the model's noise variances",
             "The paper uses the loadings before the step; exact EM uses those after it.",
             choices={"paper": "before the step, as printed", "exact": "after the step"},
             methods=("dpem_factors",),

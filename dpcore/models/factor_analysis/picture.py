@@ -88,7 +88,7 @@ def draw_around_the_mean(subject: Subject) -> Drawing:
     numbers = [str(k + 1) for k in range(count)]
     ends = [["mean", *(f"factor {k}, {end}" for k in numbers)] for end in ("above", "below")]
     above = ("mean", *numbers, "mean")
-    pictures = "The mean, and for each factor the mean plus and minus two loadings."
+    pictures = "The mean, and for each factor the mean plus and minus twice its loadings."
 
     def heat(flat: Array, notes: tuple[Any, ...]) -> Heat:
         limit, label = 2.0 * float(public.half_range.max()), public.units[0] or "value"

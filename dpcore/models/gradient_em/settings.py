@@ -107,8 +107,8 @@ class GradientSettings(Settings):
         metavar="T",
         dial=Dial(
             "Public bound on a gradient's mean square",
-            "Mean square of one row's gradient for one coefficient; by default 4 times the "
-            "squared noise level. A wrong value harms the fit, never privacy.",
+            "Bound on the mean, over rows, of a coefficient's squared gradient; by default 4 "
+            "times the squared noise level. A wrong value harms the fit, never privacy.",
             *(1e-6, 1e12, 1.0, "%.4g"),
             usual=_tau,
             slide=Slide("Bound on mean squares", "bound on mean squares", ("smaller", "larger")),

@@ -107,7 +107,8 @@ def _demand_inverse(covariance: Array) -> None:
     except np.linalg.LinAlgError:
         raise InputError(
             "columns",
-            "as published, no column may be constant or a linear combination of others in a class",
+            "the published method needs columns that, within each class, are neither constant nor "
+            "a linear combination of others",
             "leave such columns out of the schema, or choose method staged",
         ) from None
 
