@@ -88,7 +88,7 @@ class _Absent:
 
 
 _EXACT = (
-    "on the fitted rows its value would be exact, which is not private; use score(X) on public or "
+    "on the fitted rows its value would be exact and so not private; use score(X) on public or "
     "simulated rows"
 )
 _STEPS = (
@@ -303,7 +303,9 @@ def _schema(names: list[str], bounds: Bounds | None) -> Schema:
             )
         bounds = [bounds[name] for name in names]
         if any(np.shape(pair) != (2,) for pair in bounds):
-            raise InputError("bounds", "a column has no pair", "give {name: (lower, upper)}")
+            raise InputError(
+                "bounds", "the bounds of a column are not a pair", "give {name: (lower, upper)}"
+            )
     if isinstance(bounds, bool):
         raise InputError("bounds", "a Boolean was given", "give (lower, upper), or a radius")
     try:
@@ -827,7 +829,7 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
         list become texts, and none of them would be equal to a number any more."""
         no, yes = map(_label_meant, self.classes_)
         if no == yes:
-            raise InputError("classes", "both mean the same", "give two that differ")
+            raise InputError("classes", "both mean the same", "give two different classes")
         return np.array([_label_meant(label) == yes for label in labels], dtype=bool)
 
     def _reads_classes(self) -> bool:

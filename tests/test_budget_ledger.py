@@ -130,7 +130,7 @@ def test_a_line_that_paid_too_little_for_its_entries_is_found(ledger: BudgetLedg
     ledger.demand_intact()
     entries[0]["noise_scale"] = 2.0
     ledger.spend(one_release(), Amount(0.2, DELTA), PERSON, {"dossier": {"entries": entries}})
-    with pytest.raises(TamperedError, match="line 3 charged less"):
+    with pytest.raises(TamperedError, match="line 3 was charged less"):
         ledger.demand_intact()
 
 

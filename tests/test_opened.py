@@ -349,7 +349,7 @@ def test_a_score_needs_what_it_compares_with() -> None:
         (
             NEW.assign(back="perhaps"),
             None,
-            "back: some cells are none of the release's classes; use",
+            "back: some cells are not among the release's classes; use",
         ),
     ):
         with pytest.raises(InputError, match=words):

@@ -337,7 +337,7 @@ def test_what_if_there_were_twice_the_rows_or_one_more(monkeypatch: pytest.Monke
         ({"locked": True}, wording.NO_EPSILON_TO_LOCK),
         ({"locked": "yes"}, "not true or false"),
         ({"rows": True}, "not a number"),
-        ({"locked": True, "epsilon": 1.0, "at_least": 0.5}, "determines the accuracy"),
+        ({"locked": True, "epsilon": 1.0, "at_least": 0.5}, "determines the utility"),
     ],
 )
 def test_a_wish_that_cannot_be_says_why(words: dict[str, Any], says: str) -> None:
@@ -422,7 +422,7 @@ def test_a_wanted_share_takes_a_range_of_epsilons_and_of_rows(
     assert str(one.sentence()).startswith("60% for 'a' takes epsilon = ")
     assert one.sentence() in export.summary(found)
     never = planner(monkeypatch, [UtilityCurve(rho, *shares)], a={"at_least": 0.8}).plan(9, DELTA)
-    unmet = "is out of reach of every simulated epsilon on hard rows"
+    unmet = "is reached at no simulated epsilon on hard rows"
     assert unmet in " ".join(export.summary(never))
     read = json.loads(export.as_json(never))["releases"][0]
     assert read["needed"]["hard"] is read["rows_needed"]["hard"] is None

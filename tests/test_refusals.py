@@ -616,7 +616,7 @@ SHAPES: list[tuple[Callable[[], object], type[Exception], str]] = [
     (
         lambda: subsample.check_sample(session(table()), Sample("poisson", 0.5)),
         WallError,
-        "no theorem under the adjacency",
+        "under this adjacency",
     ),
     (lambda: BinaryRows(table(), None, threshold=1.0), InputError, "it is not in"),  # type: ignore[arg-type]
     (lambda: session(corpus(), Documents, adjacency="label"), InputError, "have no labels"),
@@ -736,7 +736,7 @@ def _centres(**words: Any) -> Any:
             for seed in ("x", 1.5, -1, [1], True)
         ],
         (lambda: dp.Privacy(1.0, 1e-5, accountant=None), "^accountant: it is not a name"),  # type: ignore[arg-type]
-        (lambda: Schema("ab"), "^columns: some are not columns; give a dp.Column"),  # type: ignore[arg-type]
+        (lambda: Schema("ab"), "^columns: some entries are not columns; give a dp.Column"),  # type: ignore[arg-type]
         (lambda: dp.replay(None, None), "^proof: the proof or the ledger is missing"),  # type: ignore[arg-type]
         (
             lambda: dp.replay(Ledger(()), None),  # type: ignore[arg-type]
@@ -744,7 +744,10 @@ def _centres(**words: Any) -> Any:
         ),
         (lambda: Schema.from_toml("[table]\nunit = 'day'"), "^schema: it is the text of a schema"),
         (lambda: _fit(seed=0).sample(2, seed="x"), "^seed: 'x' is not a number"),
-        (partial(_centres, bounds={"a": 1, "b": 9}), "^bounds: a column has no pair"),
+        (
+            partial(_centres, bounds={"a": 1, "b": 9}),
+            "^bounds: the bounds of a column are not a pair",
+        ),
         (partial(_centres, bounds=True), "^bounds: a Boolean was given"),
     ],
 )

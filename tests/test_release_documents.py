@@ -152,7 +152,7 @@ def test_what_cannot_be_released_spends_nothing(letters: Path) -> None:
         (InputError, "rate: each step draws a sample", {"rate": 0.5}),
         (InputError, "^rate: ", {"rate": None, "minibatch": 50}),
         (BudgetExceeded, wording.LEDGER_HAS_LESS, {"privacy": dp.Privacy(9.0, 1e-6)}),
-        (InputError, "above one over the number of documents", {"privacy": dp.Privacy(1.0, 1e-2)}),
+        (InputError, "above 1 divided by the number", {"privacy": dp.Privacy(1.0, 1e-2)}),
     ):
         chosen = {name: value for name, value in {**asked, **STEPS, **changed}.items() if value}
         with pytest.raises(kind, match=match):

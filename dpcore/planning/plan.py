@@ -71,11 +71,11 @@ class WantedRelease:
         if not isinstance(self.locked, bool):
             raise InputError("locked", "the value is not true or false", "give true or false")
         if self.locked and self.epsilon is None:
-            raise InputError("locked", "no epsilon is given for it", "give epsilon, or unlock it")
+            raise InputError("locked", "the release has no epsilon", "give epsilon, or unlock it")
         if self.locked and self.at_least is not None:
             raise InputError(
                 "at_least",
-                "a locked epsilon already determines the accuracy",
+                "a locked epsilon already determines the utility",
                 "leave out at_least, or unlock the release",
             )
 
@@ -122,7 +122,7 @@ class PlannedRelease:
         out = [world for world, there in zip(DIFFICULTIES, reached, strict=True) if not there]
         parts = [f"takes {', '.join(needs)}"] if needs else []
         if out:
-            parts.append(f"is out of reach of every simulated epsilon on {' and '.join(out)} rows")
+            parts.append(f"is reached at no simulated epsilon on {' and '.join(out)} rows")
         return f"{_share(self.at_least)} for {self.name!r} {' and '.join(parts)}."
 
 
@@ -308,7 +308,7 @@ class Planner:
             if math.isinf(low[i]):
                 return low, (
                     f"drop {_wish(release)}, because its simulated releases keep at most "
-                    f"{curve.median[-1]:.0%}, whatever the budget"
+                    f"{curve.median[-1]:.0%} of the exact fit's gain, whatever the budget"
                 )
         cost = times * low
         if cost.sum() <= total:

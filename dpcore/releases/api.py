@@ -275,8 +275,8 @@ def _demand_small(delta: float, public: Schema | Vocabulary, rows: int) -> None:
             things, protected = "different ids", f"{public.unit}'s rows"
         raise InputError(
             "delta",
-            f"it is above one over the number of {things}, which would allow one {protected} to be "
-            "published",
+            f"it is above 1 divided by the number of {things}, which would allow one {protected} "
+            "to be published",
             "give a smaller delta, or accept this one with --accept-delta",
         )
 
@@ -313,7 +313,7 @@ def _demand_free(folder: Path, mark: dict[str, Any] | None) -> bool:
     """Whether a folder is taken over from a release that died. Raises InputError for one that is
     neither empty nor that."""
     if folder.is_symlink() or not folder.is_dir():
-        raise InputError("out", "it is not an empty folder", "name an empty or a new one")
+        raise InputError("out", "it is not an empty folder", "name an empty or new folder")
     names = {path.name for path in folder.iterdir()}
     if not names:
         return False
@@ -321,12 +321,13 @@ def _demand_free(folder: Path, mark: dict[str, Any] | None) -> bool:
     if claim and claim == mark and names <= {CLAIM, *FILES, *map(_unfinished, FILES)}:
         return True
     if CLAIM not in names:
-        raise InputError("out", "it is not an empty folder", "name an empty or a new one")
+        raise InputError("out", "it is not an empty folder", "name an empty or new folder")
     if not claim:
         raise InputError(
             "out",
             "it is not an empty folder: a release started there and did not finish",
-            "name a new one, and check with dpcore ledger LEDGER whether that release was paid for",
+            "name a new folder, and check with dpcore ledger LEDGER whether that release was paid "
+            "for",
         )
     raise InputError(
         "out",

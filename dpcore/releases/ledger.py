@@ -489,7 +489,7 @@ def _demand_charged(line: Line, output: dict[str, Any], name: str) -> None:
     entries = output.get("dossier", {}).get("entries", []) if isinstance(output, dict) else []
     entries_of = Ledger(tuple(LedgerEntry(**entry) for entry in entries))
     if len(entries_of) and not _covers(line, entries_of, name):
-        raise TamperedError(f"line {line.number} charged less than its entries cost")
+        raise TamperedError(f"line {line.number} was charged less than its entries cost")
 
 
 def _demand_covered(line: Line, ledger: Ledger, name: str) -> None:

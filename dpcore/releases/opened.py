@@ -69,7 +69,7 @@ def open_release(path: str | Path) -> OpenedRelease:
             raise InputError(
                 "dossier",
                 f"releases of {model.name} are not supported",
-                "choose one of another model",
+                "open a release of another model",
             )
         how: Reopened = model.load(model.estimator)
         fit = Fit(
@@ -446,7 +446,9 @@ class OpenedRelease:
         labels = {truth.get(word, word): label for word, label in labels.items()}
         if not set(meant) <= labels.keys():
             raise InputError(
-                name, "some cells are none of the release's classes", f"use {_few(sorted(labels))}"
+                name,
+                "some cells are not among the release's classes",
+                f"use {_few(sorted(labels))}",
             )
         return np.array([labels[word] for word in meant], dtype=classes.dtype)
 

@@ -59,8 +59,8 @@ def paid_fit(
     if table.schema is None or table.schema.rehearsal:
         raise InputError(
             "schema",
-            "its bounds or words were not stated beforehand: a rehearsal, which cannot be charged "
-            "to a ledger",
+            "its bounds or words were not stated beforehand, so the fit would be a rehearsal, "
+            "which cannot be charged to a ledger",
             "state what you could print before seeing the data, or leave the ledger out",
         )
     who = protected(privacy, table.schema)

@@ -119,7 +119,7 @@ def numbers_meant(
             what, keys = "dates", "date_format"
         raise InputError(
             name,
-            f"some cells are not {what} in the notation that its schema states",
+            f"some cells are not {what} in the notation that the schema states",
             f"correct the cells, or state their {keys} or missing_marks in the schema",
         )
     if numbers is None:

@@ -78,13 +78,13 @@ class Column:
         object.__setattr__(self, "symbols", symbols(self._field("symbols"), self.symbols))
         if self.symbols and self.type != "number":
             raise InputError(
-                self._field("symbols"), f"a {self.type} column has no symbols", "remove them"
+                self._field("symbols"), f"a {self.type} column cannot have symbols", "remove them"
             )
         if self.type != "date":
             if self.date_format is not None:
                 raise InputError(
                     self._field("date_format"),
-                    f"a {self.type} column has no dates",
+                    f"a {self.type} column cannot have a date format",
                     'set type = "date" or remove date_format',
                 )
             return
@@ -107,7 +107,7 @@ class Column:
     def _check_bounds(self) -> None:
         if self.type in ("category", "text") and (self.lower, self.upper) != (None, None):
             raise InputError(
-                self._field(), f"a {self.type} column has no bounds", "remove lower and upper"
+                self._field(), f"a {self.type} column cannot have bounds", "remove lower and upper"
             )
         if (self.lower is None) != (self.upper is None):
             absent = "lower" if self.lower is None else "upper"
@@ -139,7 +139,9 @@ class Column:
             )
         if self.type == "binary" and self.categories and len(self.categories) != 2:
             raise InputError(
-                self._field(), "a binary column has two categories or none", "give two, or none"
+                self._field(),
+                "a binary column must have two categories or none",
+                "give two, or none",
             )
         if self.type == "category" and not self.categories and self.role in ("feature", "label"):
             raise InputError(
@@ -154,7 +156,7 @@ class Column:
         if not (self.is_number or self.type == "binary"):
             raise InputError(
                 self._field("missing"),
-                f"a {self.type} column has no public fill",
+                f"a {self.type} column cannot have a public fill",
                 "remove missing (a cell outside the categories counts as none of them)",
             )
         fill = _finite_or_none(self._field("missing"), self.missing)

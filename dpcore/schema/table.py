@@ -84,7 +84,7 @@ class Schema:
 
     def __post_init__(self) -> None:
         if not all(isinstance(column, Column) for column in self.columns):
-            raise InputError("columns", "some are not columns", "give a dp.Column for each")
+            raise InputError("columns", "some entries are not columns", "give a dp.Column for each")
         object.__setattr__(self, "columns", tuple(self.columns))
         field = "table.rows_per_person"
         rows = rows_of_one(finite(field, self.rows_per_person), field)
@@ -206,7 +206,7 @@ class Schema:
         for column in self.columns:
             if column.name == name:
                 return column
-        raise InputError("columns", f"{name!r} is not in the schema", "name one that is")
+        raise InputError("columns", f"{name!r} is not in the schema", "name a column that is")
 
     @property
     def separator(self) -> str | None:

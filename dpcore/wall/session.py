@@ -41,7 +41,7 @@ Of = TypeVar("Of")
 Left = TypeVar("Left")
 
 OTHER_NOISE = (
-    "a release uses discrete Gaussian noise, drawn once, and this fit needs other noise",
+    "a release uses discrete Gaussian noise, drawn once, but this fit needs other noise",
     "choose the recommended method",
 )
 
@@ -185,7 +185,7 @@ class Session(Generic[S]):
             raise InputError(
                 "algorithm",
                 "as published, part of what it releases has no noise",
-                "choose a proved one, or give a seed for a rehearsal",
+                "choose a proved algorithm, or give a seed for a rehearsal",
             )
         covered = [block for noise in _each(noises) for block in _blocks(noise, statistic)]
         bare = tuple(block for block in statistic.blocks if block not in covered)
@@ -263,7 +263,7 @@ class Session(Generic[S]):
         """
         if self.limited and self.private:
             raise WallError(
-                "no theorem covers coins by row position where a person's rows change the positions"
+                "no theorem covers draws by row position where a person's rows shift positions"
             )
         if self.adjacency != "add_remove":
             return np.random.default_rng([use, self.source._count])
@@ -305,7 +305,7 @@ class Session(Generic[S]):
         """Refuse, before rows are touched, a release that would not be what it says."""
         if self.limited and self.private and not contribution.adds_up:
             raise WallError(
-                "no bound is proved on how much several rows of one person change this sum"
+                "no bound is proved for how much several rows of one person can change this sum"
             )
         if self.private and not TINY <= radius <= min(bound, HUGE):
             raise WallError(
@@ -313,7 +313,7 @@ class Session(Generic[S]):
             )
         covered = [block for noise in noises for block in _blocks(noise, contribution)]
         if sorted([*covered, *bare]) != sorted(contribution.blocks):
-            raise WallError("each block needs exactly one noise")
+            raise WallError("each block needs exactly one noise setting")
         for noise in noises:
             _check_noise(noise, private=self.private)
 

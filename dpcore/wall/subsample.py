@@ -117,4 +117,4 @@ def check_sample(session: Session[Any], sample: Sample) -> None:
         )
     proved = {"add_remove": "poisson", "replace_one": "without_replacement"}
     if proved.get(session.adjacency) != sample.sampling:
-        raise WallError("this sampling method has no theorem under the adjacency")
+        raise WallError("no theorem covers this sampling method under this adjacency")

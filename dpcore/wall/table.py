@@ -178,7 +178,7 @@ class PrivateTable(Sealed):
         Raises InputError for a table without public bounds.
         """
         if self.schema is None:
-            raise InputError("schema", "no public bounds were given", "give a .toml with them")
+            raise InputError("schema", "no public bounds were given", "give a .toml file with them")
         import pandas as pd
 
         small, image = self.schema.pooled(factor), self.schema.image

@@ -529,7 +529,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "an exhibit that is no rehearsal",
         other("kmeans", *PAPER, "zcdp", "--algorithm", "paper"),
         "algorithm",
-        "choose a proved one, or give a seed for a rehearsal",
+        "choose a proved algorithm, or give a seed for a rehearsal",
     ),
     (
         "exact counting of Laplace noise",

@@ -170,7 +170,7 @@ def demand_bounds(table: PrivateTable) -> Schema:
         raise InputError(
             "schema",
             "no public bounds were given",
-            "give a .toml next to the file, or a norm bound, with limits that you could print "
+            "give limits in a .toml file next to the data, or a norm bound, that you could print "
             "before seeing the data",
         )
     return table.schema

@@ -56,7 +56,7 @@ def label_codes(table: PrivateTable, *, private: bool) -> Codes:
     """
     schema = table.schema
     if schema is None:
-        raise InputError("schema", "no public bounds were given", "give a .toml with them")
+        raise InputError("schema", "no public bounds were given", "give a .toml file with them")
     column, names = _label(schema), class_names(schema)
     cells = table._frame[column.name]
     codes = np.full(len(cells), NO_CLASS, dtype=np.intp)
@@ -71,7 +71,7 @@ def label_codes(table: PrivateTable, *, private: bool) -> Codes:
     if not private and np.any(codes == NO_CLASS):
         raise InputError(
             column.name,
-            "has cells that are none of its classes",
+            "has cells that are not among its classes",
             "correct the cells or list their classes; a private fit would leave these rows out",
         )
     return codes

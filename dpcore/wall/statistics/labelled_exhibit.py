@@ -63,7 +63,7 @@ def exhibit_labelled(
         raise InputError(
             "method",
             "as published, its noise depends on the rows themselves",
-            "choose a proved one, or give a seed for a rehearsal",
+            "choose a proved method, or give a seed for a rehearsal",
         )
     session._entries.append(
         LedgerEntry(

@@ -336,7 +336,7 @@ def _places(session: Session[Any], rows: int, parts: int) -> list[NDArray[np.int
 def _demand_as_many(parts: int, rows: int) -> None:
     """Raise InputError for fewer rows than parts."""
     if rows < parts:
-        raise InputError("iterations", "there are more parts than rows", "ask for fewer iterations")
+        raise InputError("iterations", "there are more parts than rows", "use fewer iterations")
 
 
 def rows_seen(session: Session[Any], own: bool, hidden: float) -> VectorRows:
