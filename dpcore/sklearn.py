@@ -132,7 +132,7 @@ class _Private(_Parameters):
         "ledger= composes several fits"
     )
     sample: Any = _Absent(
-        "this model does not describe how rows are distributed; draw rows from a mixture"
+        "this model does not describe how rows are distributed; fit a mixture to draw rows"
     )
 
     @classmethod
@@ -522,7 +522,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Grouped):  # 
     """
 
     sample = _Absent(
-        "nothing was released about how rows spread around a centre; draw rows from a mixture"
+        "nothing was released about how rows spread around a centre; fit a mixture to draw rows"
     )
 
     n_clusters: int = 3

@@ -724,7 +724,9 @@ def test_a_changed_dossier_does_not_verify(made: api.Release, book: Path, tmp_pa
     changed = copy.deepcopy(record)
     changed["settings"]["iterations"] += 1  # the proof is not about it: the ledger is
     path.write_text(json.dumps(changed))
-    with pytest.raises(ReplayError, match="the hash of its content is not the one it states"):
+    with pytest.raises(
+        ReplayError, match="the hash of its content differs from the hash it states"
+    ):
         dossier.verify(path)
     changed["content"] = content_of(changed)
     path.write_text(json.dumps(changed))

@@ -15,11 +15,11 @@ dossier RELEASE: a release's folder, with every file in it; or its dossier.json,
 --json: one JSON object [a few sentences]
 ---
 The command replays the proof, checks each file against its hash in the dossier, regenerates the
-report, and lists what could not be verified. Exit codes: 0 everything holds; 1 a check failed, and
-one sentence says which (The guarantee does not match the proof; The dossier was changed: the hash
-of its content is not the one it states; report.html is not the file written with the dossier; The
-folder holds a.txt, which the dossier does not list; The ledger has no such line; and the like); 2 a
-file cannot be read.
+report, and lists what could not be verified. Exit codes: 0 everything holds; 1 a check failed,
+named in one sentence (The guarantee does not match the proof; The dossier was changed: the hash of
+its content differs from the hash it states; report.html is not the file written with the dossier;
+The folder holds a.txt, which the dossier does not list; The ledger has no such line; and the like);
+2 a file cannot be read.
 """
 
 

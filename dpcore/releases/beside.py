@@ -46,7 +46,7 @@ def demand_content(record: dict[str, Any]) -> None:
     """Raise ReplayError for a dossier in which something was changed since it was written."""
     if content_of(record) != record.get("content"):
         raise ReplayError(
-            "The dossier was changed: the hash of its content is not the one it states."
+            "The dossier was changed: the hash of its content differs from the hash it states."
         )
 
 

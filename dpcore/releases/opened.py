@@ -41,7 +41,7 @@ OF_ROWS = {
     "score_samples": "does not give the density of a row",
     "transform": "does not transform rows",
 }
-NO_SCORE = "does not score how well it fits a row"
+NO_SCORE = "does not score rows"
 BLOCK = 1 << 16  # rows that are worked on at once
 SUPERVISED = ("outcome", "label", "target")
 

@@ -137,7 +137,7 @@ class Schema:
             raise InputError(
                 "image",
                 f"{height} x {width} pixels do not match the {self._width} numbers of the features",
-                "give a height and width whose product is that, or remove the image",
+                f"give a height and width whose product is {self._width}, or remove the image",
             )
 
     @property

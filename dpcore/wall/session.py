@@ -103,7 +103,7 @@ class Session(Generic[S]):
             table, self._persons = limited(table, column, rows_per_person)
         self.source: S = opens(table, opening)
         if self.limited and self.private and not vars(type(self.source)).get("takes_persons"):
-            raise WallError("this source does not bound the number of a person's rows")
+            raise WallError("no bound is proved for several rows of one person in this source")
         self.adjacency, self.rows_per_person = adjacency, rows_per_person
         self.as_private = as_private
         self._draws = draws

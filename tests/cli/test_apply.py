@@ -171,7 +171,8 @@ def test_a_release_that_was_changed_ends_with_code_1(run: Run, rows: Path, tmp_p
     answer = run("apply", folder, rows)
     assert (answer.code, answer.out) == (1, "")
     assert answer.err == (
-        "dpcore: The dossier was changed: the hash of its content is not the one it states.\n"
+        "dpcore: The dossier was changed: the hash of its content differs from the hash it "
+        "states.\n"
     )
     (folder / "report.html").unlink()
     assert run("apply", folder, rows).code == 1

@@ -129,7 +129,9 @@ class BinaryRows:
         self.share = 1.0 if math.isinf(clip) else a_share(clip, "the largest norm")
         if self.public.is_ball:
             raise InputError(
-                "ball", "a norm bound does not bound each pixel", "give each column lower and upper"
+                "ball",
+                "with a norm bound, pixels have no bounds of their own",
+                "give each column lower and upper",
             )
         self._on = rows._rows.units > 2.0 * threshold - 1.0
 
