@@ -358,7 +358,7 @@ def test_a_delta_above_one_over_the_rows_needs_a_word(tmp_path: Path) -> None:
     BudgetLedger.create(book, Amount(1.0, 0.1))
     privacy = dp.Privacy(epsilon=0.5, delta=0.05, accountant="zcdp_tight")
     choices: dict[str, Any] = {"privacy": privacy, "ledger": book, "out": tmp_path / "out"}
-    with pytest.raises(InputError, match="one over the number of rows"):
+    with pytest.raises(InputError, match="1 divided by the number of rows"):
         api.release("gmm", table(), **choices)
     assert BudgetLedger(book).state().releases == ()
     made = api.release("gmm", table(), accept_delta=True, **choices)
