@@ -13,7 +13,6 @@ from typing import Any
 import collecting
 import pytest
 from hypothesis import settings
-from hypothesis.internal.conjecture import providers
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # as many threads as processes, or they wait for each other
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -33,7 +32,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Fewer examples outside the full lane, and the hooks of collection for every folder."""
     few = config.option.markexpr.startswith(("quick", "merge"))
     settings.load_profile("quick" if few else "thorough")
-    if _quick(config):  # a second per process to look for constants that twenty examples hardly use
+    providers = sys.modules.get("hypothesis.internal.conjecture.providers")
+    if _quick(config) and providers:  # a second per process for constants that few examples use
         setattr(providers, "is_local_module_file", lambda path: False)  # noqa: B010
     config.pluginmanager.register(collecting)
 

@@ -139,9 +139,7 @@ class Column:
             )
         if self.type == "binary" and self.categories and len(self.categories) != 2:
             raise InputError(
-                self._field(),
-                "a binary column must have two categories or none",
-                "give two, or none",
+                self._field(), "a binary column needs two categories or none", "give two, or none"
             )
         if self.type == "category" and not self.categories and self.role in ("feature", "label"):
             raise InputError(

@@ -16,7 +16,6 @@ from dpcore.schema.columns import Ball, Column, Image
 from dpcore.schema.forms import FileFormat, day_of
 
 LARGEST_FILE = 1 << 20  # bytes; a schema is written by hand
-TOO_DEEP_OR_LARGE = "it is too deeply nested or too large", "simplify it"
 TABLE_KEYS = ("title", "unit", "rows_per_person", "id", "rehearsal")
 COLUMN_KEYS = tuple(field.name for field in fields(Column) if field.name != "name")
 FILE_KEYS = tuple(field.name for field in fields(FileFormat))
@@ -55,7 +54,7 @@ def parsed(text: str, name: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise InputError(name, f"it is not valid TOML ({error})", "correct that line") from None
     except (RecursionError, ValueError):
-        raise InputError(name, *TOO_DEEP_OR_LARGE) from None
+        raise InputError(name, "it is too deeply nested or too large", "simplify it") from None
     return sections(document)
 
 
