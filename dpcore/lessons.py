@@ -343,8 +343,8 @@ EXERCISES = {
             ),
             (
                 lambda rows, bound: np.clip(rows, -bound, bound),
-                "that clips each column alone; with two columns, a row may still be sqrt(2) times "
-                "the bound long.",
+                "that clips each column alone; with two columns, a row's norm may still be "
+                "sqrt(2) times the bound.",
             ),
             (lambda rows, bound: rows / bound, "that rescales all rows and clips none."),
         ),

@@ -40,7 +40,7 @@ def divided(rows: int, fraction: float, seed: int, adjacency: str) -> tuple[Plac
     """
     if not 0.0 < fraction < 1.0:
         raise InputError(
-            "test_fraction", f"{fraction} is not between 0 and 1", "give one, for example 0.1"
+            "test_fraction", f"{fraction} is not between 0 and 1", "give a share like 0.1"
         )
     if adjacency == "add_remove":
         out = np.random.default_rng([0, seed]).random(rows) < fraction

@@ -13,14 +13,15 @@ from dpcore.options import BY_METHOD, BY_MODEL, Option
 PAGE = Path(__file__).parents[2] / "app" / "docs" / "options.md"
 HEAD = """# Options on Explore
 
-This page lists every option of every model, as declared, and how Explore asks for it. *Slides*: a
-button next to the option's box in *More settings* makes it a slider beside ε and δ, and the curve
-is then drawn over it. *Box*, *list* and *switch*: the option is in *More settings*. ε, δ and, where
-rows are clipped to a ball, clipping have sliders for every model; the noise multiplier, the number
-of rows n, the rows per person and the number of groups, centres, factors, topics or units can have
-one too. n has one where rows are held out to judge fits: in tables of 500 rows or more whose number
-of rows is public. The remarks say why an option does not slide or is not asked for; for an option
-that only some methods have, they name these methods.
+This page lists every option of every model, as declared, and how Explore asks for it. *Slides*:
+a button next to the option's box in *More settings* makes it a slider beside ε and δ, and the
+curve is then plotted against it. *Box*, *list* and *switch*: the option is in *More settings*.
+ε, δ and, where rows are clipped to a ball, clipping have sliders for every model; the noise
+multiplier, the number of rows n, the rows per person and the number of groups, centres,
+factors, topics or units can have one too. n has one where rows are held out to judge fits: in
+tables of 500 rows or more whose number of rows is public. The remarks say why an option does
+not slide or is not asked for; for an option that only some methods have, they name these
+methods.
 """
 
 
