@@ -77,7 +77,7 @@ def test_what_does_not_fit_is_not_begun_and_says_so(
     for panel in PANELS:  # cheaper
         assert tuple(values(found.rows, ONE_RELEASE, panel)) == vips_sparse.BUDGETS
     for row in refused:
-        assert row["note"].startswith("does not fit: about ")
+        assert row["note"].startswith("does not fit: needs about ")
         assert ("minutes" if limit == "time" else "GB") in row["note"]
     assert refused[0]["note"] in found.finding
     json.dumps(found.rows, allow_nan=False)
