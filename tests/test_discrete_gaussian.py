@@ -82,15 +82,3 @@ def test_a_coin_comes_up_as_often_as_its_exponential(numerator: int) -> None:
     coins = law._exponential_coins(np.full(tosses, numerator), 10, words(numerator))
     chance = np.exp(-numerator / 10)
     assert abs(coins.mean() - chance) < 5 * np.sqrt(chance * (1 - chance) / tosses) + 1e-12
-
-
-def test_the_distance_from_rounded_normal_noise_is_below_its_bound() -> None:
-    from scipy.stats import norm
-
-    for scale in (4, 16, 64):
-        whole = np.arange(-12 * scale, 12 * scale + 1)
-        discrete = np.exp(-0.5 * (whole / scale) ** 2)
-        rounded = norm.cdf((whole + 0.5) / scale) - norm.cdf((whole - 0.5) / scale)
-        distance = 0.5 * np.abs(discrete / discrete.sum() - rounded).sum()
-        assert 0.005 / scale**2 < distance <= 0.5 / scale**2
-    assert law.rounded_distance(10) == 10 * 0.5 / law.SCALE**2

@@ -20,8 +20,6 @@ Words = Callable[[int], NDArray[np.uint64]]
 SCALE = 1 << 24  # s: steps of the grid in one standard deviation
 FARTHEST = 1 << 31  # from s; squares of more do not fit, and a chance of exp(-8192) is none
 LARGEST = 1 << 62
-# Of one coordinate: how far the law is from a rounded continuous one, in total variation.
-DISTANCE = 0.5 / float(SCALE) ** 2
 
 
 def discrete_gaussian(count: int, words: Words) -> Integers:
@@ -45,22 +43,6 @@ def discrete_gaussian(count: int, words: Words) -> Integers:
         out[filled : filled + len(accepted)] = accepted
         filled += len(accepted)
     return out
-
-
-def rounded_distance(coordinates: int) -> float:
-    """Total variation, at most, between this noise on so many coordinates of a grid and continuous
-    normal noise of the same deviation whose sum with the value is rounded to the grid.
-
-    *Proof.* For one coordinate let p be the discrete law and q the rounded one, f its density at
-    whole numbers. ``q(z)/f(z)`` is the mean over t in [-1/2, 1/2] of
-    ``cosh(z t / s^2) exp(-t^2 / 2 s^2)``: at least ``1 - 1/8s^2`` and at most
-    ``exp(z^2 / 8 s^4)``, whose mean under p is below ``1 + 1/(7 s^2)``. So ``|q/p - 1|`` has a mean
-    below ``1 / 2 s^2``. Coordinates are independent, and distances add. QED.
-
-    So whatever is proved of continuous noise with (epsilon, delta) holds of this noise with delta
-    increased by ``(1 + e^epsilon)`` times the distance.
-    """
-    return coordinates * DISTANCE
 
 
 def _discrete_laplace(count: int, words: Words) -> Integers:

@@ -28,7 +28,6 @@ from dpcore.schema import Schema
 GAP = 0.02  # between what the programme counts on and what was simulated, above which it is said
 NOTHING = 0.005  # a share that is shown as 0%
 LEAST_GAIN = 1e-3  # points; less is what the solver leaves
-POINT = 0.01  # of the share of the exact gain
 
 
 @dataclass(frozen=True)
