@@ -118,7 +118,7 @@ def coin() -> Screen:
         12,
         _panel(
             "outcomes",
-            "What may be released",
+            "Counts that may come out",
             "without you 40, with you 41",
             "Two peaks, at 40 and at 41, which widen as epsilon falls.",
             Axis("released count", (25.0, 57.0)),

@@ -165,7 +165,7 @@ START = Dial(
     "Start",
     "Selects one of the public random starts, none of which depends on the rows.",
     *(0, 999, 1, "%d"),
-    still="its number only picks one of the starts",
+    still="the number only selects one of the possible starts",
 )
 EVEN = Dial(
     "The same noise in every step",

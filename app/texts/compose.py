@@ -156,7 +156,7 @@ def noise_for(epsilon: float, noise: float, terms: str, basis: str, *, relative:
 # ---------------------------------------------------------------- what is released
 
 EDITOR_LEAD = "**One run of the list.** Noise is stated as a multiple of the sensitivity."
-DELTA_HELP = "Loosely, the probability with which the bound ε may fail, over all releases."
+DELTA_HELP = "Loosely, the probability that the bound ε fails, over all releases."
 NEIGHBOURS_HELP = (
     "How two neighbouring tables differ; the sensitivity, and so the noise, is stated for this "
     "change."

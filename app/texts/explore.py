@@ -42,16 +42,16 @@ def stand_ins(thing: str, *, documents: bool) -> str:
 
 # The choices and the dials, each by its name.
 HELP = {
-    "metric": "What the curve measures, on the same fits. The first metric is the one that the "
-    "method's paper prints.",
+    "metric": "What the curve measures. Another metric judges the same fits. The first metric is "
+    "the one that the method's paper prints.",
     "data": "Bundled and published tables may be shown to anybody. Your own file stays on this "
     "machine. `dpcore data` lists the papers' data sets and how to add them.",
     "model": "Gaussian mixture: groups, each a bell-shaped cloud. k-means: cluster centres only. "
     "Factor analysis: a few hidden causes that move many columns together. Symmetric mixture: two "
-    "mirrored clouds. Mixture of regressions: two opposite lines. Labelled mixture: one Gaussian "
-    "for each class of a labelled table. Logistic regression: which columns make a yes more "
-    "likely. Latent Dirichlet allocation: topics, the weighted lists of words that documents mix. "
-    "Sigmoid belief network: hidden switches that turn pixels on.",
+    "mirrored clouds. Mixture of regressions: two lines with opposite slopes. Labelled mixture: "
+    "one Gaussian for each class of a labelled table. Logistic regression: which columns make a "
+    "yes more likely. Latent Dirichlet allocation: topics, the weighted lists of words that "
+    "documents mix. Sigmoid belief network: hidden switches that turn pixels on.",
     "method": "Proved: every release has a privacy proof; epsilon is an upper bound that you can "
     "recompute. As published: the paper's equations, with the epsilon that the paper states, "
     "whether or not it holds.",
@@ -60,7 +60,7 @@ HELP = {
     "not cover this fit; choose one to read why.",
     "epsilon": "A smaller ε hides each person better; with a larger one, the fit follows the data "
     "more closely, but privacy is weaker.",
-    "delta": "Loosely, the probability with which the bound ε may fail; keep it well below one "
+    "delta": "Loosely, the probability that the bound ε fails; keep it well below one "
     "over the number of rows.",
     "clip": "Clipping norm, as a share of the public limits: rows beyond it are scaled back to it. "
     "A smaller norm needs less noise but distorts more rows.",

@@ -102,7 +102,8 @@ def logistic_constants(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
     mu = stated_mu(epsilon, delta)
     return of_normal_noise(
         "logistic-constants",
-        claim="the two sums of a step in the released program cost one release with noise sigma",
+        claim="together, the two sums of a step in the released program cost as much as one "
+        "release with noise sigma",
         epsilon=epsilon,
         delta=delta,
         published=mu * moved,

@@ -107,7 +107,7 @@ SYMMETRIC_MIXTURE = _gradient_model(
 MIXTURE_REGRESSION = _gradient_model(
     "mixture-regression",
     "Mixture of two regressions",
-    "a mixture of two regressions (two opposite lines)",
+    "a mixture of two regressions (two lines with opposite slopes)",
     MirroredSettings,
     reads="target",
     plane=False,

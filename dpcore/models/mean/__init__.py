@@ -43,7 +43,7 @@ class MeanSettings(Settings):
         dial=Dial(
             "Public bound on a column's mean square",
             "Measured about the middle of its limits, in squared units. The truncation threshold "
-            "is proportional to its square root; a wrong value harms the mean, never privacy.",
+            "is proportional to its square root; a wrong value harms accuracy, never privacy.",
             *(1e-12, 1e15, 1.0, "%.4g"),
             empty="what the limits allow",
             slide=Slide("Bound on the mean square", "bound", ("less noise", "less clipping")),
