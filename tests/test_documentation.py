@@ -171,10 +171,11 @@ def test_the_price_of_each_way_of_counting_is_what_it_is() -> None:
 def test_the_ends_for_rare_samples_are_as_told() -> None:
     text = " ".join(page("accounting").split())
     told = re.findall(
-        r"([\d,]+) (?:samples )?at rate ([\d.]+), delta ([\de.-]+)\D+ ([\d.]+) and ([\d.]+)\b", text
+        r"(\S+) samples at rate ([\d.]+), \w+ lies between ([\d.]+) and ([\d.]+) at delta (1e-\d)",
+        text,
     )
     assert len(told) == 2
-    for count, rate, delta, low, high in told:
+    for count, rate, low, high, delta in told:
         event = dp.Event(
             dp.Gaussian(1.0),
             int(count.replace(",", "")),

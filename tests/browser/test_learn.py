@@ -39,6 +39,7 @@ def test_guess_then_see_then_back(new_page: Any, server: Any, visits: Any) -> No
     page.get_by_text(f"{answer}.").wait_for(timeout=30_000)
     page.wait_for_function("location.search.includes('guesses=')")
     kept = page.evaluate("location.href")
+    wait_until_idle(page)
     of(page, COMPOSE).get_by_role("link", name="See it").click()
     page.locator('[data-live="promise"]', has_text=answer).wait_for(timeout=30_000)
     wait_until_idle(page)
