@@ -176,7 +176,7 @@ def empty_neighbours(
         1.0 if changed != 1 else 0.0,
         1.0,
         ("any class sizes", "the same without one row"),
-        f"the shares themselves, of which {changed} of {len(sizes)} differ",
+        f"the shares themselves ({changed} of {len(sizes)} differ)",
     )
 
 

@@ -2,9 +2,9 @@
 
 Equal on all sides: documents, topics, both priors (1/K), size and number of minibatches, step size
 ``(1 + t)^-0.6``, when an E step ends (a document's mix moves by less than 0.001 on average) and its
-single precision. Not equal: how many rounds it has at most (ours 30, every second of which jumps
-ahead; the peers 100), which documents stand together in a minibatch (ours draws each step anew, the
-peers go through the list), where a document's mix starts (ours: its words spread evenly;
+single precision. Not equal: how many rounds it has at most (ours 30, with a jump ahead after every
+second; the peers 100), which documents stand together in a minibatch (ours draws each step anew,
+the peers go through the list), where a document's mix starts (ours: its words spread evenly;
 scikit-learn: Gamma draws in a fit, ones afterwards; gensim: Gamma draws), what the start of the
 topics counts in each cell while it fades (ours: up to 10 words; scikit-learn: 1), and the noise of
 ours where it says so. Ours uses every core; so does scikit-learn with ``n_jobs=-1``; gensim has

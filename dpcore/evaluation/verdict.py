@@ -197,13 +197,14 @@ def attack_sentences(
     chances ``(S,)``: how often the best attacker is right who must tell apart two tables that were
     equally likely beforehand; NaN where nothing is proved.
     """
-    owner = "your" if unit == "person" else f"one {unit}'s"
-    whose = "yours" if unit == "person" else owner
+    owner, whose, who = f"one {unit}'s", f"one {unit}'s", f"one {unit} is"
+    if unit == "person":
+        owner, whose, who = "your", "yours", "you are"
     if adjacency in ("label", "feature"):
         part, them = {"label": ("label", "it"), "feature": ("features", "them")}[adjacency]
         game = f"everything but {owner} {part}, and two candidates for {them}, guesses right"
     elif adjacency == "add_remove":
-        game = f"everyone's {thing}s and guesses whether {owner} {thing} is included is right"
+        game = f"everyone's {thing}s and guesses whether {who} included is right"
     else:
         game = f"everyone else's {thing}s, and two candidates for {whose}, guesses right"
     return tuple(

@@ -63,7 +63,7 @@ def two_classes(**words: Any) -> Exhibit:
         corrected=float(delta_of(shown.epsilon, mu)),
         stated=1.0,
         true=math.sqrt(2.0),
-        case="a changed label affects two classes, of which only one is accounted for.",
+        case="a changed label affects two classes, but only one is accounted for.",
         published_picture=normal_picture(math.sqrt(2.0) * mu),
         corrected_picture=normal_picture(mu),
     )
