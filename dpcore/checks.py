@@ -35,7 +35,7 @@ def positive(field: str, value: Any, *, example: str = "1") -> float:
     parsed = number(field, value)
     if not (0.0 < parsed < math.inf):
         raise InputError(
-            field, f"{value} is not a finite number above 0", f"give one, for example {example}"
+            field, f"{value} is not a finite number above 0", f"give a number such as {example}"
         )
     return parsed
 
@@ -45,7 +45,7 @@ def probability(field: str, value: Any, *, example: str = "1e-5") -> float:
     parsed = number(field, value)
     if not (0.0 < parsed < 1.0):
         raise InputError(
-            field, f"{value} is not between 0 and 1", f"give one, for example {example}"
+            field, f"{value} is not strictly between 0 and 1", f"give a number such as {example}"
         )
     return parsed
 

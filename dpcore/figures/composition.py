@@ -765,9 +765,9 @@ def _tail_text(picture: Loss, prices: Prices, step: int, window: NDArray[np.bool
     """The picture in words."""
     k, epsilon = prices.counts[step], _start(picture, step, window)
     if np.isnan(epsilon):
-        return f"Density of the privacy loss after k = {k:,}."
+        return f"Density of the privacy loss at k = {k:,}."
     delta = float(picture.deltas[step][picture.epsilons == epsilon][0])
     return (
-        f"Density of the privacy loss after k = {k:,}: the weighted tail "
+        f"Density of the privacy loss at k = {k:,}: the weighted tail "
         f"beyond ε = {show(epsilon)} has the area δ = {show_delta(delta)}."
     )

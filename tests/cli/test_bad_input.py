@@ -110,8 +110,18 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ("epsilon < 0", good("--epsilon", "-1e-2", "--delta", "1e-3"), "epsilon", "-0.01 is not a fin"),
     ("epsilon nan", good("--epsilon", "nan", "--delta", "1e-3"), "epsilon", "nan is not a finite"),
     ("epsilon text", good("--epsilon", "much", "--delta", "1e-3"), "epsilon", "is not a number"),
-    ("delta 1", good("--epsilon", "1", "--delta", "1"), "delta", "1.0 is not between 0 and 1"),
-    ("delta 0", good("--epsilon", "1", "--delta", "0"), "delta", "0.0 is not between 0 and 1"),
+    (
+        "delta 1",
+        good("--epsilon", "1", "--delta", "1"),
+        "delta",
+        "1.0 is not strictly between 0 and 1",
+    ),
+    (
+        "delta 0",
+        good("--epsilon", "1", "--delta", "0"),
+        "delta",
+        "0.0 is not strictly between 0 and 1",
+    ),
     ("no delta", good("--epsilon", "1"), "delta", "none was given"),
     (
         "epsilon and noise",
@@ -440,7 +450,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "a budget without delta",
         lambda tmp: ["calibrate", "--epsilon", "1", "--delta", "0"],
         "delta",
-        "is not between 0 and 1",
+        "is not strictly between 0 and 1",
     ),
     (
         "questions and options",

@@ -73,7 +73,7 @@ def topics_epsilon(sigma: float = 1.0, *, minibatch: int = 20_000) -> Exhibit:
             delta,
             published,
             1.0,
-            ("documents of one word", "the same with one document of another word"),
+            ("documents that all repeat one word", "the same, but one repeats another word"),
             "releases whose joint likelihood ratio exceeds e^epsilon",
         ),
         source=f"{PAPER}, Figure 2",
