@@ -774,7 +774,7 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
         classes.
         """
         if y is None:
-            raise InputError("y", "requires y to be passed, but the target y is None", "give it")
+            raise InputError("y", "it requires y to be passed, but the target y is None", "give it")
         import pandas as pd
 
         rows = self._numbers(X)

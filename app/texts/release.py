@@ -20,8 +20,8 @@ def lead(model: str, data: str) -> str:
 
 def other_method(method: str, *, published: bool) -> tuple[str, str]:
     """Problem and remedy of a method that no release can have."""
-    why = "run as published" if published else "which has other noise"
-    return f"{method}, {why}, cannot be released", "choose Recommended on Explore"
+    why = "is run as published and" if published else "is to be explored only: it"
+    return f"{method} {why} cannot be released", "choose Recommended on Explore"
 
 
 # Several releases together.
@@ -242,7 +242,7 @@ def confirmation(epsilon: float, *, again: bool) -> str:
 def delta_too_large(thing: str) -> str:
     """A delta that could publish one row."""
     return (
-        f"δ is above one over the number of {thing}s: it would allow one {thing} to be published. "
+        f"δ is greater than 1 divided by the number of {thing}s: it would allow one {thing} to be published. "
         "Give a smaller one."
     )
 

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from sklearn.cluster import KMeans
 
 CONDITIONS = (
-    "Plain: complete fits; the peer starts from our centres after the first step and does the "
-    "remaining steps. Private: complete fits, at the same stated epsilon; the case states what our "
-    "fit protects, and the peer states pure epsilon."
+    "Plain: our complete fit; the peer is given the centres that our fit has after its first step, "
+    "and does the remaining steps. Private: complete fits, at the same stated epsilon; the case "
+    "states what our fit protects, and the peer states pure epsilon."
 )
 JUDGED_BY = (
     "mean squared distance of a row from its centre, lower is better; private: the median over fits"

@@ -15,7 +15,7 @@ HOME = Path(__file__).resolve().parents[2] / "notebooks"  # in a checkout and in
 NEEDED = ("ipykernel", "ipywidgets", "plotly", "jupyterlab")
 OPTIONS = """
 folder FOLDER: folder for the notebooks; no file is overwritten
---json: print the files as JSON [how to open them]
+--json: print the paths of the files as JSON [how to open them]
 ---
 Lessons 01 to 06 have cells to fill in, each with a check. Each of the other notebooks shows every
 figure and table of a paper next to our reproduction. With DPCORE_FAST=1 in the environment, all

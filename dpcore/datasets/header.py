@@ -72,7 +72,7 @@ def _parquet_types(path: File) -> dict[str, str]:
     import pyarrow.parquet as parquet
 
     with (
-        _binary(path, "it cannot be read as Parquet", "write the file again"),
+        _binary(path, "it cannot be read as Parquet", "save it as Parquet again"),
         path.open("rb") as raw,
         parquet.ParquetFile(raw) as file,
     ):

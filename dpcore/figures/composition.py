@@ -256,7 +256,7 @@ def _label(prices: Prices, way: Way, value: float) -> str:
     if way.method is None:
         return "no theorem for these releases"
     if np.isinf(value) and prices.epsilon is not None:
-        return "no noise is enough"
+        return "no amount of noise is enough"
     if np.isinf(value):
         return "δ is used up: no epsilon" if way.slot in ("basic", "advanced") else "no bound"
     return "working it out…" if way.slot in prices.waiting else "computed when you let go"
@@ -349,7 +349,7 @@ def _end(prices: Prices, way: Way) -> list[tuple[float, float, str]]:
     count = prices.counts[finite[-1]]
     why = "δ is used up" if way.slot in ("basic", "advanced", "kov") else "no bound is computed"
     if prices.epsilon is not None:
-        why = "no noise is enough"
+        why = "no amount of noise is enough"
     return [(float(count), float(values[finite[-1]]), f"{way.title}: {why} beyond k = {count:,}")]
 
 

@@ -297,9 +297,9 @@ def _bounded(rows: list[Row], away: float) -> str:
     return (
         f"The bound is {min(times):.0f} to {max(times):.0f} times the error of Algorithm 2. At "
         f"{empty} of {len(times)} points it is above the start's distance of {away:g} and says "
-        f"nothing. Its proof assumes that a step without noise leaves {min(shares):.2f} to "
-        f"{max(shares):.2f} of the distance to the truth, and that tau is large enough; both "
-        "assumptions are measured on simulated rows, not proved."
+        f"nothing. It takes as given how much of the distance to the truth a step without noise "
+        f"leaves ({min(shares):.2f} to {max(shares):.2f} here), and that tau is large enough; both "
+        "come from simulated rows and are not proved."
     )
 
 

@@ -189,7 +189,7 @@ class ReleasePlan:
         )
         return (
             *takes,
-            f"{head} at 0%: on some simulated rows, nothing of the exact fit's gain is kept.",
+            f"{head} at 0%: on some simulated tables, none of the exact fit's gain is kept.",
         )
 
     def decided(self) -> tuple[str, ...]:

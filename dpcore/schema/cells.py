@@ -43,7 +43,7 @@ def demand_column(frame: pd.DataFrame, name: str) -> None:
             "use a name from the table's header (for an array: x followed by the column's number)",
         )
     if not frame.columns.is_unique and int((frame.columns == name).sum()) > 1:
-        raise InputError(name, "the table has this column twice", "rename one of them")
+        raise InputError(name, "the table has several columns of this name", "rename all but one")
 
 
 def number_meant(cell: Any, form: CellForm | None = None) -> float | None:

@@ -60,7 +60,7 @@ def counts_in_scale(multiplier: float = 36.86, delta: float = 1e-4) -> Exhibit:
         delta=delta,
         published=2.0 / deviation,
         corrected=1.0 / multiplier,
-        tables=("a group with one person at -1", "the same with that person at 1"),
+        tables=("a group with one person at -1", "the same group with that person at 1"),
         event="a group mean whose likelihood ratio exceeds e^epsilon, given a noisy count of 100",
         stated=2.0 / released_count,
         true=2.0,

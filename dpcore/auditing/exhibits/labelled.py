@@ -75,7 +75,7 @@ def mapping_support(**words: Any) -> Exhibit:
         "mapping-support",
         release_exhibits.mapping_support(**words),
         source=f"{PAPER}, random mapping of class sizes",
-        assumption="all released class sizes are about equally likely under both tables",
+        assumption="each released set of class sizes is about as likely under either table",
         case=(
             "apart from the smoothing, most class sizes that can be released are possible under "
             "only one of the two tables."

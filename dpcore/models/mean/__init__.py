@@ -59,9 +59,9 @@ class MeanSettings(Settings):
     def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:
         bits, method = chosen.get("trust") == "local_onebit", chosen.get("method")
         if mode == "paper" and (bits or method not in (None, "older", "improved")):
-            raise InputError(
-                "method", "it is not from the paper", "choose older or improved, not local_onebit"
-            )
+            where = "trust" if bits else "method"
+            remedy = "choose central or local" if bits else "choose older or improved"
+            raise InputError(where, "it is not from the paper", remedy)
         if bits and method not in (None, "clip"):
             raise InputError(
                 "method", "random bits are sent for clipped numbers only", "choose clip"

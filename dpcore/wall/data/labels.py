@@ -71,7 +71,7 @@ def label_codes(table: PrivateTable, *, private: bool) -> Codes:
     if not private and np.any(codes == NO_CLASS):
         raise InputError(
             column.name,
-            "has cells that are not among its classes",
+            "has values that are not among its classes",
             "correct the cells or list their classes; a private fit would leave these rows out",
         )
     return codes
