@@ -480,7 +480,7 @@ def refuted() -> Screen:
             "The group's noisy mean",
             "blue: if the person is at −1 · orange: if at 1",
             "Two normal curves that overlap a little.",
-            Axis("released mean (in standard deviations of its noise)", (-4.0, 7.0)),
+            Axis("released mean, from −1 on (in standard deviations of its noise)", (-4.0, 7.0)),
             Axis("density", (0.0, 0.46)),
             Curve(outputs, normal_density(outputs), colour=0, name="at -1"),
             Curve(outputs, normal_density(outputs - real), colour=1, name="at 1"),
@@ -489,8 +489,8 @@ def refuted() -> Screen:
         ),
         _guess(
             "Hits against false alarms",
-            f"A chart of hits against false alarms with only the printed bound, epsilon "
-            f"{brief(shown.epsilon)}, which runs close to the diagonal.",
+            "A chart of hits against false alarms with only the printed bound (epsilon "
+            f"{brief(shown.epsilon)}), a curve close to the diagonal.",
             Axis("false alarms (%)", (0.0, 100.0)),
             Axis("hits (%)", (0.0, 100.0)),
             100.0 * ndtr(-steps),

@@ -242,8 +242,8 @@ def confirmation(epsilon: float, *, again: bool) -> str:
 def delta_too_large(thing: str) -> str:
     """A delta that could publish one row."""
     return (
-        f"δ is greater than 1 divided by the number of {thing}s: it would allow one {thing} to be published. "
-        "Give a smaller one."
+        f"δ is greater than 1 divided by the number of {thing}s: it would allow one {thing} to be "
+        "published. Give a smaller one."
     )
 
 

@@ -98,10 +98,10 @@ HELP = {
     "use": "Feature: numbers or dates to fit. Category: one of the public values. Label: the class "
     "of a row. Target: what a regression explains. Text: one document per row, for topics. Person "
     "id: whose row it is.",
-    "lower": "For dates, such as 1990-01-01.",
+    "lower": "For a column of dates, write a date, such as 1990-01-01.",
     "values": "For a category, a label or a two-valued target (the second value means yes): every "
     "value, separated by commas.",
-    "symbols": "A currency, percent sign or unit next to a number; it is ignored.",
+    "symbols": "A currency, a percent sign or a unit next to a number; it is ignored.",
     "missing": "If empty, the middle of the limits.",
 }
 NO_FEATURE = (

@@ -226,7 +226,7 @@ def _rate(record: dict[str, Any], sampling: str) -> float:
         raise InputError(
             "sampling_rate",
             "it was given without a sampling method",
-            "give sampling poisson or without_replacement, or leave the rate out",
+            "set sampling to poisson or without_replacement, or leave the rate out",
         )
     return rate
 

@@ -50,7 +50,7 @@ def _countable(rows: Sequence[Row]) -> list[bool]:
         ),
     ),
     holds(
-        "zCDP needs less noise than the moments accountant at the smallest epsilon",
+        "zCDP needs less noise than the moments accountant (orders to 100) at small epsilon",
         _less_than_capped,
     ),
     holds("advanced composition works with the printed delta of each release", _countable),

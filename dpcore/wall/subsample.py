@@ -117,4 +117,4 @@ def check_sample(session: Session[Any], sample: Sample) -> None:
         )
     proved = {"add_remove": "poisson", "replace_one": "without_replacement"}
     if proved.get(session.adjacency) != sample.sampling:
-        raise WallError("no theorem covers this sampling method under this adjacency")
+        raise WallError("no proof here covers this sampling method under this adjacency")

@@ -66,7 +66,7 @@ def counts_in_scale(multiplier: float = 36.86, delta: float = 1e-4) -> Exhibit:
         true=2.0,
         source=f"{PAPER}, equations 12 and 16",
         assumption="the sum is divided by the released count",
-        correction="noise on the exact sum, which is then divided by the released count",
+        correction="noise added to the exact sum before it is divided by the released count",
         case="the mean of a group of one person changes by 2, whatever the noisy count is.",
     )
 
