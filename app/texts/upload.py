@@ -102,7 +102,7 @@ HELP = {
     "values": "For a category, a label or a two-valued target (the second value means yes): every "
     "value, separated by commas.",
     "symbols": "A currency, a percent sign or a unit next to a number; it is ignored.",
-    "missing": "If empty, the middle of the limits.",
+    "missing": "If this box is empty: the middle of the limits.",
 }
 NO_FEATURE = (
     "no column is a feature or a category",

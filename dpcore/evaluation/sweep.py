@@ -106,7 +106,7 @@ def sweep(
         if not len(held_out.rows):
             raise InputError(
                 "test_fraction",
-                "it leaves no row to hold out",
+                "it holds out no row",
                 "give a larger fraction or use more rows",
             )
         scorer = _Scorer(judge, held_out, metric)

@@ -86,7 +86,7 @@ class GradientRecipe(Recipe):
             (
                 "here each row is in one part, and its truncated gradient stays within the bound; "
                 "equation (14), computed as printed, would exceed it for large gradients",
-                "the two printed forms of its noise differ by a factor of ln(1/zeta)",
+                "the two printed forms of its noise variance differ by a factor of ln(1/zeta)",
             ),
         )
 

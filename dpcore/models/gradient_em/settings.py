@@ -196,7 +196,7 @@ class GradientSettings(Settings):
         metavar="F",
         dial=Dial(
             "Which of the two printed forms of the noise",
-            "They differ by a factor of ln(1/ζ).",
+            "Their variances differ by a factor of ln(1/ζ).",
             choices={"first": "first", "second": "second"},
             methods=_ROBUST[:1],
         ),
