@@ -33,14 +33,14 @@ OVER_EPSILON = ("divergence", "naming")  # panels whose curves hold every budget
 COVERS = {"exact", "private", "curve"}  # a link that hides one of them hides what tells it too
 
 
-def panel(scenario: Scenario, data: Data) -> None:
-    """All of it, for a labelled release."""
+def panel(scenario: Scenario, data: Data, whole: Study, *, ask: bool) -> None:
+    """All of it, for a labelled release, of what is known of its study. ask: whether the other ways
+    are worked out behind the page."""
     if COVERS & set(scenario.hide.split(",")):
         return
     store = store_of(data)
     try:
-        whole = compute.study(scenario, data, store)
-        worth = compute.worth(scenario, data, store, whole) if whole.complete else None
+        worth = compute.worth(scenario, data, store, whole) if ask else None
         study, step = compute.with_extra_budget(whole, scenario, data, store)
     except DPCoreError:
         return  # the picture above says why
@@ -52,7 +52,7 @@ def panel(scenario: Scenario, data: Data) -> None:
     st.html(f'<h2 class="dp-below">{texts.CLASSES}{badge(data)}</h2>')
     live({"epsilon_step": scene.at(step)}, key="classes")
     solvers(data)
-    if whole.complete and worth is None:  # at the end, where its coming and going moves nothing
+    if ask and worth is None:  # at the end, where its coming and going moves nothing
         _watch(scenario, data)
 
 

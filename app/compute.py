@@ -67,12 +67,20 @@ class Study:
         return self.by_stop or (self.references,) * len(self.grid.stops)
 
 
-def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | None = None) -> Study:
+def study(
+    scenario: Scenario,
+    data: Data,
+    store: ResultStore,
+    wanted: float | None = None,
+    *,
+    ask: bool = True,
+) -> Study:
     """The study of a scenario: whole at once where that is quick, else its current point first,
     then the bold fits (from coarse to fine, where all together take long), then further draws.
 
     wanted: a budget that a hand is on; where a fit is quick it is there at once, else it comes
-    next. Raises InputError when the choices cannot be fitted.
+    next. ask: whether what is missing is worked out behind the page. Raises InputError when the
+    choices cannot be fitted.
     """
     setting = scenario.setting(data.secret)
     held_against = references_of(setting, data, store)
@@ -160,7 +168,8 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
         else:
             store.wanted[grid_key] = point
     assert now is not None  # the current point is there
-    in_background(store, grid_key, background)
+    if ask:
+        in_background(store, grid_key, background)
     return Study(now, held_against, drawn, False)
 
 

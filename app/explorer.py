@@ -25,7 +25,11 @@ def show(target: str) -> None:
     if target == PAGES["explore"][0]:
         with first_picture.meanwhile():
             load(target)
-    load(target)()
+    page = load(target)
+    from app.result_store import precedence  # the page has imported it
+
+    with precedence.page():
+        page()
 
 
 def main() -> None:

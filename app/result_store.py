@@ -7,10 +7,12 @@ somebody looks at comes first.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from time import monotonic
@@ -22,6 +24,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dpcore.evaluation.study import BudgetGrid, Curves, References
 from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.data.corpus import Vocabulary
+from dpcore.wall.kernels.threads import pauses_by
 
 T = TypeVar("T")
 
@@ -29,6 +32,8 @@ LOOKED_AT = 5.0  # seconds: a page in view asks for its own again within them
 TOGETHER = 1  # jobs that somebody looks at, worked on at a time: each uses every core
 AT_MOST = 2  # with those that nobody looks at any more, but which cannot be stopped
 CLOSED_AT = 1.0  # seconds between two looks at whether a page was closed
+QUICK, USUAL = 5e-4, sys.getswitchinterval()  # seconds between turns with and without a page
+GIVES_WAY = 0.5  # seconds at most that work behind the pages waits for a page at a time
 ALONE = 8  # visitors who may look as often as they like
 THERE = 60.0  # seconds after its last run for which a page counts as a visitor's
 
@@ -92,7 +97,10 @@ class LRUCache(Generic[T]):
                 self._kept.move_to_end(key)
                 return self._kept[key]
             mine = self._busy.setdefault(key, threading.Lock())
-        with mine:  # whoever else asks meanwhile waits, and finds it
+        if not mine.acquire(blocking=False):  # whoever else asks meanwhile waits, and finds it
+            with precedence.at_rest():
+                mine.acquire()
+        try:
             value = self.peek(key)
             if value is not None:
                 return value
@@ -104,6 +112,8 @@ class LRUCache(Generic[T]):
                 with self._lock:
                     self._busy.pop(key, None)
             return computed
+        finally:
+            mine.release()
 
     def change(self, key: Hashable, update: Callable[[T | None], T]) -> T:
         """Replace what is there, if anything, by what is made of it."""
@@ -149,11 +159,62 @@ class Job(Future[None]):
     def __init__(self, store: ResultStore, key: Hashable, work: Callable[[], None]) -> None:
         super().__init__()
         self.store, self.key, self.work = store, key, work
+        self.behind = False  # others are looked at, and this one is not
+        self.on_until = 0.0  # it has waited, and does not before then
 
     def leave(self) -> None:
         """Off the store's list."""
         if self.store.waiting.get(self.key) is self:
             del self.store.waiting[self.key]
+
+
+class Precedence:
+    """Pages that run now, for which work behind them waits between two of its steps.
+
+    All share one interpreter, for which a page would otherwise wait hundreds of times: each time
+    until the other thread's turn ends, so turns are short while a page runs. Where pages run all
+    the time, the work goes on for as long as it has waited.
+    """
+
+    def __init__(self) -> None:
+        self._running, self._over = 0, threading.Condition()
+        self._of_thread = threading.local()
+
+    def _more(self, pages: int) -> None:
+        with self._over:
+            self._running += pages
+            sys.setswitchinterval(QUICK if self._running else USUAL)
+            self._over.notify_all()
+
+    @contextmanager
+    def page(self) -> Iterator[None]:
+        """A page runs inside."""
+        self._more(1)
+        self._of_thread.page = True
+        try:
+            yield
+        finally:
+            self._of_thread.page = False
+            self._more(-1)
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """Whoever waits inside for another thread's work does not stand in its way."""
+        pages = int(getattr(self._of_thread, "page", False))
+        self._more(-pages)
+        try:
+            yield
+        finally:
+            self._more(pages)
+
+    def give_way(self, job: Job) -> None:
+        """Wait while pages run, or others are looked at and the job is not, unless it waited just
+        now."""
+        begun = monotonic()
+        if (self._running or job.behind) and begun >= job.on_until:
+            with self._over:
+                self._over.wait_for(lambda: not (self._running or job.behind), GIVES_WAY)
+            job.on_until = 2.0 * monotonic() - begun
 
 
 class Background:
@@ -223,6 +284,9 @@ class Background:
             if room and job not in begun:
                 job.set_running_or_notify_cancel()
                 threading.Thread(target=self._do, args=(job,), daemon=True).start()
+        looked_at = any(job.running() for job in wanted)
+        for job in self._jobs:
+            job.behind = looked_at and job not in wanted
 
     def let_go(self, visitor: str | None = None) -> None:
         """Nobody looks any more, or not this visitor: what has not begun is dropped, what goes on
@@ -245,6 +309,7 @@ class Background:
 
     def _do(self, job: Job) -> None:
         threading.Thread(target=self._watch, args=(job,), daemon=True).start()
+        pauses_by(lambda: precedence.give_way(job))
         try:
             job.work()
         except BaseException as error:  # the page that asks next says so
@@ -262,6 +327,7 @@ def is_closed(visitor: str) -> bool:
     return runtime.exists() and not runtime.get_instance().is_active_session(visitor)
 
 
+precedence = Precedence()
 _background = Background()
 
 

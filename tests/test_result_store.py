@@ -15,13 +15,23 @@ import pytest
 
 from app import compute, result_store, tables
 from app.explore_scene import picture, scene_of
-from app.result_store import ALONE, AT_MOST, LOOKED_AT, TOGETHER, Background, ResultStore
+from app.result_store import (
+    ALONE,
+    AT_MOST,
+    GIVES_WAY,
+    LOOKED_AT,
+    TOGETHER,
+    Background,
+    ResultStore,
+    precedence,
+)
 from app.scenario import Scenario, opening
 from app.texts import explore as texts
 from dpcore.evaluation.study import BudgetGrid, budget_grid, curves, fitted
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.figures.frames import greyed
 from dpcore.figures.scene import Mark, Panel
+from dpcore.wall.kernels.threads import one_thread
 
 SOON = 20.0  # seconds
 SMALL = Scenario(data="generated", made="200x2x2x1", components=2, iterations=1)
@@ -364,6 +374,17 @@ def test_every_way_of_counting_has_a_study_of_its_own() -> None:
     assert len(noise) == 2
 
 
+def test_nothing_more_of_a_study_is_worked_out_where_something_else_goes_first() -> None:
+    scenario = replace(opening("iris"), noise=4242, dial="clip", clip=0.7)
+    data, store = tables.data_of(scenario), ResultStore()
+    assert data is not None
+    first = compute.study(scenario, data, store, ask=False)
+    assert not first.complete
+    assert not store.waiting
+    compute.study(scenario, data, store)
+    assert store.waiting
+
+
 def test_further_draws_reach_the_picture() -> None:
     scenario = Scenario(noise=4242, iterations=1, components=1)
     data = tables.data_of(scenario)
@@ -402,3 +423,72 @@ def test_few_rows_can_take_long_and_then_show_their_first_fit_before_the_others(
     assert len(behind) == 1
     assert not first.complete
     assert len(first.grid.stops) - len(compute.coming(first.grid)) == 1
+
+
+def _in_steps(steps: int, ended: threading.Event) -> Callable[[], None]:
+    """Work of so many steps, between which it may pause."""
+
+    def work() -> None:
+        for _ in range(steps):
+            with one_thread():
+                time.sleep(0.001)
+        ended.set()
+
+    return work
+
+
+def test_work_behind_the_pages_waits_while_one_runs() -> None:
+    background, store, ended = Background(), ResultStore(), threading.Event()
+    with precedence.page():
+        begun = time.monotonic()
+        background.ask(store, "study", _in_steps(3, ended))
+        assert not ended.wait(0.5 * GIVES_WAY)
+    assert ended.wait(SOON), "it goes on once the page has run"
+    with precedence.page():  # somebody's, all the time
+        background.ask(store, "other", _in_steps(3, ended := threading.Event()))
+        assert ended.wait(SOON), "it does not wait for ever"
+    assert time.monotonic() - begun > GIVES_WAY
+
+
+def test_a_page_that_waits_for_work_behind_it_does_not_stand_in_its_way() -> None:
+    background, store = Background(), ResultStore()
+    making, made = threading.Event(), threading.Event()
+
+    def make() -> str:
+        making.set()
+        _in_steps(3, made)()
+        return "made"
+
+    def ask() -> None:
+        store.answers.get("same", make)
+
+    with precedence.page():
+        background.ask(store, "same", ask)
+        assert making.wait(SOON)
+        begun = time.monotonic()
+        assert store.answers.get("same", lambda: "by the page") == "made"
+        assert time.monotonic() - begun < 0.8 * GIVES_WAY
+
+
+def test_work_that_nobody_looks_at_any_more_waits_for_what_somebody_looks_at(
+    begin: Callable[[], Study],
+) -> None:
+    background, store, looked_at = Background(), ResultStore(), begin()
+    steps, last = list[float](), threading.Event()
+
+    def left() -> None:
+        while not last.is_set():
+            with one_thread():
+                steps.append(time.monotonic())
+                time.sleep(0.001)
+
+    background.ask(store, "left", left, "me")
+    background.ask(store, "looked at", looked_at, "me")
+    assert looked_at.begun.wait(SOON)
+    time.sleep(0.05)
+    before = len(steps)
+    time.sleep(0.5 * GIVES_WAY)
+    assert len(steps) <= before + 1, "it waits"
+    time.sleep(GIVES_WAY)
+    assert len(steps) > before + 1, "but goes on for as long as it has waited"
+    last.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 from time import monotonic
 from typing import Any
@@ -41,6 +42,7 @@ from app.widgets import Apply, box, field, pick, slide
 from dpcore.datasets.catalogue import BundledCorpus
 from dpcore.declaration import Method, Model, declarations
 from dpcore.errors import DPCoreError
+from dpcore.evaluation.study import References
 from dpcore.evaluation.yardstick import metric_of
 from dpcore.figures.budget import NOTE
 from dpcore.figures.frames import Picture, current_scene, identity, map_scenes, with_step
@@ -49,6 +51,7 @@ from dpcore.figures.utility_curve import axis_of
 from dpcore.papers.results import record_of
 from dpcore.privacy.guarantee import show
 
+SLOW = 2.0  # seconds after which each stop of a dial is shown as it comes
 AT_REST = 1.0  # seconds without a change after which the dials beside epsilon are worked out
 
 
@@ -65,14 +68,19 @@ def page() -> None:
         return
     if scenario.data == UPLOAD:
         upload.custodian_bar()
-    beside, hand = sliding(scenario, data, store_of(data)), st.session_state.pop("hand", {})
-    many = crowded()
+    store, hand = store_of(data), st.session_state.pop("hand", {})
+    beside = sliding(scenario, data, store)
+    slides, many = wanted(scenario, beside), crowded()
+    late = [dial for dial in slides if dial.name == scenario.dial or dial.key in hand]
+    late = [dial for dial in late if not done(scenario, data, store, dial)]
+    if (on := budget_wanted(hand, beside)) is not None:
+        late = []  # the hand is on epsilon
     sliders(scenario, scenario.budgets(data.rows), beside)
     cover("explore", scenario.hide, lambda: change(hide=""), scenario.data)
     try:
-        hand_over(scenario, data, store_of(data), beside)
+        hand_over(scenario, data, store, beside)
         with st.spinner(texts.FITTING):
-            study = compute.study(scenario, data, store_of(data), budget_wanted(hand, beside))
+            study = compute.study(scenario, data, store, on, ask=not late)
         pinned = pins.views(scenario, ask=study.complete)
         scenes = pictures(scenario, data, study, beside, pinned)
     except DPCoreError as error:
@@ -107,8 +115,8 @@ def page() -> None:
             each_number(scenario)
         if scenario.beside == PARTS:
             st.caption(texts.parts_rule(scenario.declared.parts))
-        each_step = steps.below_the_curve(scenario, data, store_of(data))
-    ends = intervals.result(scenario, data, store_of(data))
+        each_step = steps.below_the_curve(scenario, data, store)
+    ends = intervals.result(scenario, data, store)
     if note := intervals.sentence(ends) or "".join(scene.live_text.get(NOTE, ())[:1]):
         st.caption(note)
     pins.panel(scenario, data, scene, pinned, beside)
@@ -118,43 +126,57 @@ def page() -> None:
     if scenario.declared.reads == "label":
         from app import classes  # slow to import
 
-        classes.panel(scenario, data)
+        classes.panel(scenario, data, study, ask=study.complete and not late)
     if st.session_state.get(steps.OPENED):
         return  # the page drawn anew would close the dialog; it is, once somebody closes that
+    come = partial(coming, scenario, data, study.references, hand)
+    if any(come(dial, rest=0.0) for dial in late):
+        return
     if not study.complete:
-        look_again(lambda: compute.more_of(study, scenario, data, store_of(data)), every=0.3)
+        look_again(lambda: compute.more_of(study, scenario, data, store), every=0.3)
         return
     if ends is None and intervals.suits(scenario):
-        intervals.ask(scenario, data, store_of(data))
-        look_again(lambda: intervals.result(scenario, data, store_of(data)) is not None, every=0.3)
+        intervals.ask(scenario, data, store)
+        look_again(lambda: intervals.result(scenario, data, store) is not None, every=0.3)
         return
     if not each_step:
-        store = store_of(data)
         look_again(lambda: steps.strip_of(scenario, data, store) is not None, every=0.3)
         return
     if (waited := pins.coming(scenario)) is not None:
         look_again(lambda: pins.coming(scenario) != waited, every=0.3)
         return
-    store = store_of(data)
-    slides = wanted(scenario, beside)
-    if many:  # each dial's fits wait for somebody who moves it
-        slides = [dial for dial in slides if dial.name == scenario.dial or dial.key in hand]
-    coming = next((dial for dial in slides if not done(scenario, data, store, dial)), None)
-    if coming is not None:
-        references, begun = study.references, monotonic()
-        late = still_to_come(scenario, data, store, coming)
-        if coming.key in hand:
-            work_out(scenario, data, store, coming, references, hand[coming.key])
+    if not many:  # else each dial's fits wait for somebody who moves it
+        any(come(dial, rest=AT_REST) for dial in slides)
 
-        def there() -> bool:
-            if monotonic() - begun < AT_REST:
-                return False
-            work_out(scenario, data, store, coming, references)
-            return still_to_come(scenario, data, store, coming) < late or done(
-                scenario, data, store, coming
-            )
 
-        look_again(there, every=0.3)
+def coming(
+    scenario: Scenario,
+    data: Data,
+    references: References,
+    hand: dict[str, float],
+    dial: Sliding,
+    rest: float,
+) -> bool:
+    """Have the stops of a dial worked out once the page is at rest, and the page drawn anew as they
+    come, the one that a hand is on at once; whether any were to come."""
+    store, begun = store_of(data), monotonic()
+    if done(scenario, data, store, dial):
+        return False
+    late = still_to_come(scenario, data, store, dial)
+    if not rest:
+        work_out(scenario, data, store, dial, references, hand.get(dial.key))
+    enough = 1 if dial.key in hand or dial.name == PARTS else max(1, late // 4)
+
+    def there() -> bool:
+        waited = monotonic() - begun
+        if waited < rest:
+            return False
+        work_out(scenario, data, store, dial, references)
+        more = late - still_to_come(scenario, data, store, dial)
+        return more >= enough or (more > 0 and waited > SLOW) or done(scenario, data, store, dial)
+
+    look_again(there, every=0.3)
+    return True
 
 
 def on_its_columns(scenario: Scenario, data: Data | None) -> Scenario:

@@ -38,18 +38,25 @@ def dragged(page: Any, key: str, share: float) -> dict[str, float | str]:
     after, ended = page.evaluate(f"[{COUNTED}, performance.now()]")
     page.mouse.move(left + width * share, y, steps=4)
     page.wait_for_timeout(100)
-    last = page.locator(thumb(key)).first.get_attribute("max")
-    label = page.evaluate(SHOWN)
+    stops = int(page.locator(thumb(key)).first.get_attribute("max") or 0) + 1
+    label = page.locator(thumb(key)).first.get_attribute("aria-valuetext")
     seconds = (ended - begun) / 1000
     page.evaluate(RUNS)
     there = f"{SHOWN} === '{label}'"
     answer = timed(page, "pointerup", there, f"window.ran && {IDLE}", page.mouse.up)
     return {
         "updates": round((after - before) / seconds),
-        "stops": round((int(last or 0) + 1) / seconds),
+        "stops": round(stops / seconds),
         "picture": round(answer.picture),
         "page": round(answer.page),
     }
+
+
+def elsewhere(page: Any, key: str) -> float:
+    """A share of the track whose stop is not the one where the thumb stands: else no run begins."""
+    slider = page.locator(thumb(key)).first
+    last, at = int(slider.get_attribute("max") or 0), int(slider.evaluate("n => n.value"))
+    return next(share for share in (0.66, 0.85) if round(share * last) != at)
 
 
 def rates(names: list[str], third: str = "") -> Iterator[dict[str, float | str]]:
@@ -69,7 +76,7 @@ def rates(names: list[str], third: str = "") -> Iterator[dict[str, float | str]]
                     yield row | {"updates": "cannot slide"}
                     continue
                 try:
-                    dragged(page, key, 0.66)  # asks for its stops; where no dial opens
+                    dragged(page, key, elsewhere(page, key))  # asks for its stops
                     page.wait_for_timeout(4000)
                     wait_until_still(page, 10 * PATIENCE / 1000)
                     yield row | dragged(page, key, 0.4)

@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpcore.arrays import Array
 from dpcore.checks import one_of
 from dpcore.errors import InputError
+from dpcore.models.shared.threads import one_thread
 
 Indices = NDArray[np.intp]
 
@@ -217,6 +218,7 @@ def _squared(rows: Array) -> Array:
     return np.asarray(np.einsum("nd,nd->n", rows, rows))
 
 
+@one_thread()
 def _spectrum(rows: Array, weights: Array) -> tuple[Array, Array]:
     """Eigenvalues ``(r,)`` and vectors ``(r, r)`` of ``M``, from the singular values of its root.
 

@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from threading import Lock
+from threading import Lock, local
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 _LOCK = Lock()
+_of_thread = local()
 _inside = 0
 _limit: Any = None
 
@@ -27,8 +28,10 @@ _limit: Any = None
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Linear algebra on one thread inside; also a decorator. The limit is the process's, so the
-    first that enters sets it and the last that leaves lifts it."""
+    first that enters sets it and the last that leaves lifts it. Here a thread may pause, see
+    :func:`pauses_by`."""
     global _inside, _limit
+    getattr(_of_thread, "pause", int)()
     with _LOCK:
         if _inside == 0:
             _limit = _controller().limit(limits=1, user_api="blas")
@@ -40,6 +43,12 @@ def one_thread() -> Iterator[None]:
             _inside -= 1
             if _inside == 0:
                 _limit.restore_original_limits()
+
+
+def pauses_by(pause: Callable[[], object]) -> None:
+    """Have this thread call ``pause`` between two steps of whatever it fits, holding no lock of the
+    package: a program that answers somebody meanwhile makes it wait there."""
+    _of_thread.pause = pause
 
 
 @cache
@@ -79,7 +88,7 @@ def in_order(part: Callable[[int], _T], add: Callable[[int, _T], None], count: i
                     added += 1
 
     threads = min(os.cpu_count() or 1, count)
-    with _ONE_SUM, one_thread():  # one level of threads, not two
+    with one_thread(), _ONE_SUM:  # one level of threads, not two
         helpers = [pool().submit(work) for _ in range(threads - 1)]
         work()
         for helper in helpers:
