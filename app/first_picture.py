@@ -38,6 +38,7 @@ def meanwhile() -> Iterator[None]:
         st.html(SOON + first["sentence"])
         live_texts({"first_step": first["scene"]}, key="first_picture")
     yield
+    picture_of_the_page()  # what it draws is there once the page asks for it
     place.empty()
 
 
