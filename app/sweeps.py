@@ -4,6 +4,7 @@ pulled up in its place."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -213,12 +214,14 @@ def swept(
     left = len(coming(main.grid))
     if left and len(dial.stops) - left < FEWEST:
         return None
-    grid, references, single = main.grid, main.references, main.single
+    draws = min(part.grid.utility.shape[1] for part in parts)
+    grid, references, single = main.grid.first(draws), main.references, main.single
     for more in typed:
-        grid = grid.with_budget(more.grid)
+        grid = grid.with_budget(more.grid.first(draws))
         references += more.references
         single = np.append(single, more.single)
-    return Study(grid, usual, Curves({}, {}, single), not left, references)
+    whole = done(scenario, data, store, dial)
+    return Study(grid, usual, Curves({}, {}, single), whole, references)
 
 
 def hand_over(
@@ -246,18 +249,22 @@ def done(scenario: Scenario, data: Data, store: ResultStore, dial: Sliding) -> b
         return True
     if dial.name == PARTS:
         return complete(scenario, data, store)
-    parts = _parts(scenario, data, store, dial)
-    return any(isinstance(part, str) for part in parts) or not any(map(_left, parts))
+    keys = _keys(scenario, data, dial)
+    if any(isinstance(part, str) for part in _parts(scenario, data, store, dial)):
+        return True
+    return not any(_left(store.answers.peek(key)) for key in keys)
 
 
 def still_to_come(scenario: Scenario, data: Data, store: ResultStore, dial: Sliding) -> int:
-    """How many stops of a dial are not worked out yet, as far as it is known."""
+    """How many stops of a dial are not worked out yet, as far as it is known; the further draws of
+    all of them count as one."""
     if dial.name == PARTS:
         return len(set(dial.stops) - set(by_parts(scenario, data, store)))
     parts = _parts(scenario, data, store, dial)
-    return sum(len(coming(part.grid)) for part in parts if isinstance(part, Sweep)) + sum(
+    left = sum(len(coming(part.grid)) for part in parts if isinstance(part, Sweep)) + sum(
         len(dial.stops) for part in parts if part is None
     )
+    return left + (not done(scenario, data, store, dial))
 
 
 def _left(part: Sweep | str | None) -> bool:
@@ -273,13 +280,13 @@ def work_out(
     references: References,
     wanted: float | None = None,
 ) -> None:
-    """Have a study over a dial worked out behind the page, from coarse to fine; or why it cannot
-    be. wanted: a stop that a hand is on, which comes next [the dial's own]."""
+    """Have a study over a dial worked out behind the page, from coarse to fine, the bold fits of
+    all stops before their other draws; or why it cannot be. wanted: a stop that a hand is on, which
+    comes next [the dial's own]."""
     if dial.name == PARTS:
         work_out_parts(scenario, data, store, wanted)
         return
     setting = scenario.setting(data.secret)
-    draws = range(draws_beside(scenario))
     keys = _keys(scenario, data, dial)
     if dial.name == "fitted_rows":
         references = references_of(setting, data.every or data, store)
@@ -288,13 +295,14 @@ def work_out(
     else:
         store.wanted[keys] = wanted
 
-    def at(stops: tuple[float, ...]) -> Sweep | str:
+    def at(stops: tuple[float, ...], draws: range, bold: Sweep | str | None) -> Sweep | str:
         try:
             table, held_out = data.table, data.held_out
             if dial.name == "fitted_rows":
                 table = some_rows(data.every or data, int(stops[0]), store).table
-            budget = scenario.epsilon
-            return sweep(table, setting, references, budget, dial.name, stops, draws, held_out)
+            known = bold.held_at(stops) if isinstance(bold, Sweep) else None
+            terms = (scenario.epsilon, dial.name, stops, draws, held_out, known)
+            return sweep(table, setting, references, *terms)
         except DPCoreError as refusal:
             return str(refusal)
 
@@ -307,16 +315,20 @@ def work_out(
         return some if dial.name == "delta" and scenario.cost == 1.0 else some[:1]
 
     def background() -> None:
-        for key in reversed(keys):  # a typed value first
-            rounds = coarse_to_fine(key[-1])
-            while _left(there := store.answers.peek(key)):
-                part = at(following(rounds, key[-1] if there is None else coming(there.grid)))
-                store.answers.change(
-                    key,
-                    lambda there, part=part, key=key: _with_stops(there, part, key[-1], references),  # type: ignore[misc]
-                )
-                if keys not in store.waiting:
-                    return  # nobody looks at it any more
+        for draws in (range(1), range(draws_beside(scenario))):
+            for key in reversed(keys):  # a typed value first
+                if not _left(store.answers.peek(key)):
+                    continue
+                bold = None if len(draws) == 1 else store.answers.peek(_bold(key))
+                place, stops = _bold(key) if len(draws) == 1 else key, key[-1]
+                rounds = coarse_to_fine(stops)
+                while _left(there := store.answers.peek(place)):
+                    left = stops if there is None else coming(there.grid)
+                    part = at(following(rounds, left), draws, bold)
+                    more = partial(_with_stops, part=part, stops=stops, usual=references)
+                    store.answers.change(place, more)
+                    if keys not in store.waiting:
+                        return  # nobody looks at it any more
 
     in_background(store, keys, background)
 
@@ -357,7 +369,16 @@ def _parts(
         main = kept_sweep(data, scenario.setting(data.secret), *terms)
         if main is not None:
             store.answers.get(first, lambda: main)
-    return [main, *map(store.answers.peek, typed)]
+    parts: list[Sweep | str | None] = [main, *map(store.answers.peek, typed)]
+    bold: list[Sweep | str | None] = [store.answers.peek(_bold(key)) for key in (first, *typed)]
+    return [
+        early if _left(part) and early else part for part, early in zip(parts, bold, strict=True)
+    ]
+
+
+def _bold(key: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Where the bold fits alone of a part are kept."""
+    return ("bold", *key)
 
 
 def _keys(scenario: Scenario, data: Data, dial: Sliding) -> tuple[tuple[Any, ...], ...]:

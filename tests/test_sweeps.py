@@ -145,7 +145,7 @@ def test_the_fit_of_a_stop_is_not_made_again_when_the_dial_is_let_go(
     begun = compute.study(here, data, store).grid
     assert compute.coming(begun) == compute.coming(anew)
     at = anew.epsilons.index(here.epsilon)
-    assert begun.utility[at] == anew.utility[at]
+    assert begun.utility[at] == pytest.approx(anew.utility[at], rel=1e-12)
     assert begun.guarantees[at] == anew.guarantees[at]
 
 
@@ -182,6 +182,35 @@ def test_a_sweep_is_shown_as_far_as_it_is_there(monkeypatch: pytest.MonkeyPatch)
     assert exact.subtitle[12] == "sees everyone", "what clipping takes there is not known yet"
     drawn = [layer for layer in curve.layers if isinstance(layer, Curve)]
     assert {len(layer.x) for layer in drawn} == {5}
+
+
+def test_the_bold_fits_of_all_stops_come_before_their_other_draws(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What the first are held against is not made a second time."""
+    from app import sweeps
+
+    store, made, sweep = ResultStore(), list[tuple[int, bool]](), sweeps.sweep
+
+    def counted(*words: Any) -> Any:
+        made.append((len(words[6]), words[8] is not None))
+        return sweep(*words)
+
+    monkeypatch.setattr(sweeps, "sweep", counted)
+    data, slide = begin(SMALL, "clip", store)
+    slide = replace(slide, stops=FEW["clip"])
+    known = compute.references_of(SMALL.setting(data.secret), data, store)
+    made_now(SMALL, data, store, slide, known)
+    count = len(slide.stops)
+    assert made == [(1, False)] * count + [(compute.DRAWS, True)] * count
+    whole = swept(SMALL, data, store, slide, known)
+    assert whole is not None
+    assert whole.complete
+    alone = sweep(
+        data.table, SMALL.setting(data.secret), known, SMALL.epsilon, "clip", slide.stops, (0,)
+    )
+    assert whole.held == alone.references
+    np.testing.assert_allclose(whole.grid.utility[:, :1], alone.grid.utility, rtol=1e-12)
 
 
 def test_less_clipping_noise_and_more_delta_need_less_noise() -> None:

@@ -126,7 +126,8 @@ def page() -> None:
     if scenario.declared.reads == "label":
         from app import classes  # slow to import
 
-        classes.panel(scenario, data, study, ask=study.complete and not late)
+        last = all(done(scenario, data, store, dial) for dial in slides)
+        classes.panel(scenario, data, study, ask=study.complete and (many or last))
     if st.session_state.get(steps.OPENED):
         return  # the page drawn anew would close the dialog; it is, once somebody closes that
     come = partial(coming, scenario, data, study.references, hand)

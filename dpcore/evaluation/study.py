@@ -333,16 +333,18 @@ class BudgetGrid:
             refusals=some(self.refusals),
         )
 
-    def bold(self) -> BudgetGrid:
-        """The first draw alone, at stops that are budgets."""
+    def first(self, draws: int) -> BudgetGrid:
+        """The first draws alone."""
         return replace(
             self,
-            fits=mapped(self.fits, lambda fits: fits[:, :1]),
-            recovered=self.recovered[:, :1],
-            utility=self.utility[:, :1],
-            stops=self.epsilons,
-            dial="epsilon",
+            fits=mapped(self.fits, lambda fits: fits[:, :draws]),
+            recovered=self.recovered[:, :draws],
+            utility=self.utility[:, :draws],
         )
+
+    def bold(self) -> BudgetGrid:
+        """The first draw alone, at stops that are budgets."""
+        return replace(self.first(1), stops=self.epsilons, dial="epsilon")
 
     def with_draws(self, other: BudgetGrid) -> BudgetGrid:
         """The same budgets with the other's draws behind these."""
@@ -460,6 +462,10 @@ class Sweep:
     references: tuple[References, ...]
     single: Array
 
+    def held_at(self, stops: Sequence[float]) -> tuple[References, ...]:
+        """What the fits at some of the stops are held against."""
+        return tuple(self.references[self.grid.stops.index(stop)] for stop in stops)
+
 
 def sweep(
     table: PrivateTable,
@@ -470,23 +476,27 @@ def sweep(
     stops: Sequence[float],
     draws: Sequence[int] = (0,),
     held_out: PrivateTable | None = None,
+    known: Sequence[References] | None = None,
 ) -> Sweep:
     """Fit every stop of a dial (a field of the setting, or the name of an option) at one epsilon.
 
     The option must leave the converged fit as it is; of "components" there is one stop, that of the
     references. Of "fitted_rows" the table has as many as its stop says. exact: the references of
     the setting.
-    held_out: rows that no fit sees, to judge fits on [those that are fitted]. A stop out of reach
-    is left out with its reason; raises InputError where the setting itself is wrong.
+    held_out: rows that no fit sees, to judge fits on [those that are fitted]. known: the references
+    of each stop [made here]. A stop out of reach is left out with its reason; raises InputError
+    where the setting itself is wrong.
     """
     if dial == "delta" and setting.mode == "proved":
         return _over_delta(table, setting, exact, epsilon, stops, draws, held_out)
     grids, held, single = [], [], []
-    for stop in stops:
+    for place, stop in enumerate(stops):
         here = setting if dial == "fitted_rows" else setting.at(dial, stop)
         grids.append(budget_grid(table, here, exact.converged, (epsilon,), draws, held_out))
         at_stop = exact
-        if dial == "clip":
+        if known is not None:
+            at_stop = known[place]
+        elif dial == "clip":
             at_stop = references(table, here, exact.converged, held_out, exact)
         elif dial not in (*NOISE_ALONE, "components"):
             at_stop = references(table, here, exact.converged, held_out)

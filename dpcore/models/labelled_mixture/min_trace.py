@@ -66,6 +66,7 @@ class MinTrace:
         return self.upper / self.lower - 1.0 if self.lower > 0.0 else 0.0
 
 
+@one_thread()
 def min_trace_covariance(
     vectors: ArrayLike,
     weight: ArrayLike | None = None,
