@@ -311,7 +311,7 @@ def test_a_gap_between_programme_and_simulation_is_said(monkeypatch: pytest.Monk
     found = planner(monkeypatch, [late]).plan(1.0, DELTA)
     (one,) = found.releases
     assert one.counted_on - one.median > 0.02
-    assert f"assumed an accuracy of {one.counted_on:.0%}" in found.notes[0]
+    assert f"counted on {one.counted_on:.0%} of the gain" in found.notes[0]
     assert planner(monkeypatch, [curve(0.01)]).plan(1.0, DELTA).notes == ()
 
 

@@ -26,7 +26,7 @@ SHOWS = {
     "count": "ε against k",
     "profile": "δ against ε",
     "attack": "The best attacker (trade-off)",
-    "loss": "The privacy loss (PLD)",
+    "loss": "Privacy-loss distribution (PLD)",
     "moments": "Moments accountant α(λ)",
     "orders": "Rényi curve ε(α)",
     "amplification": "Amplification by sampling",

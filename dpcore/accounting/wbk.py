@@ -94,7 +94,7 @@ class FixedSizeAccountant:
 
     def check(self, events: Events) -> None:
         """Raise NotCovered for other samples than those of fixed size."""
-        check_fixed_size(events, f"Wang, Balle, Kasiviswanathan's Theorem {self.theorem}")
+        check_fixed_size(events, f"Theorem {self.theorem} of Wang, Balle and Kasiviswanathan")
 
     def epsilon(self, events: Events, delta: Real) -> Real:
         """The least over orders, which double until more cannot help."""
@@ -217,7 +217,7 @@ def check_fixed_size(events: Events, title: str) -> None:
         if not isinstance(event.mechanism, Gaussian):
             raise NotCovered(
                 "mechanism",
-                f"on samples, {title} is implemented only for Gaussian noise",
+                f"for samples, {title} is implemented only with Gaussian noise",
                 f"choose pld, or {UNSAMPLED}",
             )
 

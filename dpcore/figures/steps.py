@@ -52,7 +52,7 @@ def steps_scene(
         id="steps",
         title="After each step",
         subtitle=subtitle,
-        alt=f"Median {utility} of the draws after the last of {len(steps)} steps: {medians}; "
+        alt=f"Median {utility} of the draws after each method's last step: {medians}; "
         f"without noise: {plain[-1]:.3g}; exact fit: {best:.3g}.",
         x=Axis("steps taken", (1.0, float(len(steps))), ticks=_ticks(len(steps))),
         y=Axis(utility, heights),

@@ -143,7 +143,7 @@ def figure_3(run: Run) -> str:
         perplexities = ", ".join(
             f"{name} {curve[max(curve)]:.0f}" for name, curve in curves.items()
         )
-        sentences.append(f"{texts.name}: after the last step {perplexities}")
+        sentences.append(f"{texts.name}, perplexity after the last step: {perplexities}")
     return ". ".join(sentences)
 
 

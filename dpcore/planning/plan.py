@@ -443,13 +443,13 @@ def _note(release: PlannedRelease, curve: UtilityCurve) -> str | None:
     if release.epsilon == 0.0:
         return (
             f"{release.name!r} gets nothing: the other releases gain more from the budget; "
-            "set a minimum share."
+            "set a minimum share of the gain."
         )
     if abs(release.counted_on - release.median) > GAP:
         return (
-            f"{release.name!r}: the plan assumed an accuracy of {release.counted_on:.0%}, but "
-            f"simulated releases at this epsilon reach {release.median:.0%}; set a minimum share, "
-            "or plan fewer releases."
+            f"{release.name!r}: the plan counted on {release.counted_on:.0%} of the gain, but "
+            f"releases simulated at this epsilon keep {release.median:.0%}; set a minimum share of "
+            "the gain, or plan fewer releases."
         )
     return None
 

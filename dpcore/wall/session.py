@@ -263,7 +263,7 @@ class Session(Generic[S]):
         """
         if self.limited and self.private:
             raise WallError(
-                "no theorem covers draws by row position where a person's rows shift positions"
+                "no theorem covers coins by row position where one person's change moves other rows"
             )
         if self.adjacency != "add_remove":
             return np.random.default_rng([use, self.source._count])

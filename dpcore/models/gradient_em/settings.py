@@ -223,7 +223,7 @@ class GradientSettings(Settings):
         if second and chosen.get("failure", 0.05) > math.exp(-1.0):
             raise InputError(
                 "form",
-                "the second printed form of the noise can be too small for privacy where the "
+                "noise in the second printed form can be too small for privacy where the "
                 "failure probability is above 1/e",
                 "choose the first form or a smaller failure probability",
             )

@@ -32,11 +32,11 @@ class BeliefSettings(SampledSettings):
     threshold: float = option(
         0.5,
         share_below_one,
-        "share of a pixel's limits above which it is on [0.5]",
+        "threshold above which a pixel is on, as a share of its range [0.5]",
         metavar="T",
         dial=Dial(
             "Threshold above which a pixel is on",
-            "As a share of its limits; this model treats pixels as black or white.",
+            "As a share of its range; this model treats pixels as black or white.",
             *(0.0, 0.99, 0.05, "%.2f"),
             still=FITTED,
         ),
