@@ -300,8 +300,8 @@ def work_out(
             table, held_out = data.table, data.held_out
             if dial.name == "fitted_rows":
                 table = some_rows(data.every or data, int(stops[0]), store).table
-            known = bold.held_at(stops) if isinstance(bold, Sweep) else None
-            terms = (scenario.epsilon, dial.name, stops, draws, held_out, known)
+            at_stops = bold.held_at(stops) if isinstance(bold, Sweep) else None
+            terms = (scenario.epsilon, dial.name, stops, draws, held_out, at_stops)
             return sweep(table, setting, references, *terms)
         except DPCoreError as refusal:
             return str(refusal)

@@ -66,7 +66,7 @@ def test_a_range_that_begins_at_nothing_is_said_of_its_releases_alone(
     unsure = replace(curve(0.02), low=np.zeros(26))
     found = planner(monkeypatch, [sure, unsure, unsure]).plan(2.0, DELTA)
     (told,) = found.ranges()
-    assert told.startswith("The ranges of 'b' and of 'c' begin at 0%: on some simulated rows,")
+    assert told.startswith("The ranges of 'b' and of 'c' begin at 0%: on some simulated tables,")
     assert told in export.summary(found)
     assert planner(monkeypatch, [sure]).plan(2.0, DELTA).ranges() == ()
 

@@ -134,9 +134,7 @@ def test_a_study_of_one_row_says_that_it_has_no_spread() -> None:
 
 @pytest.mark.parametrize("model", TABLE_MODELS)
 def test_a_sweep_that_holds_no_row_out_is_refused(model: str) -> None:
-    with pytest.raises(
-        dp.InputError, match="test_fraction: it leaves no row to hold out; give a larger"
-    ):
+    with pytest.raises(dp.InputError, match="test_fraction: it holds out no row; give a larger"):
         swept(model, small(model, "two rows"), 1)
 
 

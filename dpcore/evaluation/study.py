@@ -476,16 +476,16 @@ def sweep(
     stops: Sequence[float],
     draws: Sequence[int] = (0,),
     held_out: PrivateTable | None = None,
-    known: Sequence[References] | None = None,
+    at_stops: Sequence[References] | None = None,
 ) -> Sweep:
     """Fit every stop of a dial (a field of the setting, or the name of an option) at one epsilon.
 
     The option must leave the converged fit as it is; of "components" there is one stop, that of the
     references. Of "fitted_rows" the table has as many as its stop says. exact: the references of
     the setting.
-    held_out: rows that no fit sees, to judge fits on [those that are fitted]. known: the references
-    of each stop [made here]. A stop out of reach is left out with its reason; raises InputError
-    where the setting itself is wrong.
+    held_out: rows that no fit sees, to judge fits on [those that are fitted]. at_stops: the
+    references of each stop [made here]. A stop out of reach is left out with its reason; raises
+    InputError where the setting itself is wrong.
     """
     if dial == "delta" and setting.mode == "proved":
         return _over_delta(table, setting, exact, epsilon, stops, draws, held_out)
@@ -494,8 +494,8 @@ def sweep(
         here = setting if dial == "fitted_rows" else setting.at(dial, stop)
         grids.append(budget_grid(table, here, exact.converged, (epsilon,), draws, held_out))
         at_stop = exact
-        if known is not None:
-            at_stop = known[place]
+        if at_stops is not None:
+            at_stop = at_stops[place]
         elif dial == "clip":
             at_stop = references(table, here, exact.converged, held_out, exact)
         elif dial not in (*NOISE_ALONE, "components"):

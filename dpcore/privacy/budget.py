@@ -29,7 +29,7 @@ class Privacy:
     'replace_one'
     >>> Privacy(epsilon=0.0, delta=1e-5)
     Traceback (most recent call last):
-    dpcore.errors.InputError: epsilon: 0.0 is not a finite number above 0; give a number such as 1
+    dpcore.errors.InputError: epsilon: 0.0 is not a finite number above 0; give a number such as 1.
     """
 
     epsilon: float | None = None

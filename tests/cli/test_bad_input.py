@@ -210,7 +210,12 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ("prior", good(*BUDGET, "--prior", "flat"), "prior", "'flat' is not known"),
     ("clip", good(*BUDGET, "--clip", "1.5"), "clip", "1.5 is not a share between 0 and 1"),
     ("seed", good(*BUDGET, "--seed", "-1"), "seed", "-1 is below 0"),
-    ("share", good(*BUDGET, "--test-fraction", "1"), "test_fraction", "not between 0 and 1"),
+    (
+        "share",
+        good(*BUDGET, "--test-fraction", "1"),
+        "test_fraction",
+        "not strictly between 0 and 1",
+    ),
     ("coins", good(*BUDGET, "--test-seed", "0"), "test_seed", "no rows are held out"),
     ("rows per person", good(*BUDGET, "--rows-per-person", "0"), "rows_per_person", "0 is below 1"),
     ("unknown column", good(*BUDGET, "--columns", "a,z"), "columns", "no column 'z'"),

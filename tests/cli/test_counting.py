@@ -67,8 +67,11 @@ UNANSWERABLE: list[tuple[Any, str]] = [
     ({"events": [gaussian(10**400)], "delta": 1e-5}, "noise_multiplier: the number is too large"),
     ({"events": [gaussian(1, parallel="yes")], "delta": 1e-5}, "parallel: 'yes'"),
     ({"events": [gaussian(1, parallel=True)], "delta": 1e-5}, "group: an event on a disjoint part"),
-    ({"events": [gaussian(1, delta_each=2)], "delta": 1e-5}, "delta_each: 2 is not between"),
-    ({"events": [gaussian(1)], "delta": 1}, "delta: 1.0 is not between"),
+    (
+        {"events": [gaussian(1, delta_each=2)], "delta": 1e-5},
+        "delta_each: 2 is not strictly between",
+    ),
+    ({"events": [gaussian(1)], "delta": 1}, "delta: 1.0 is not strictly between"),
     ({"events": [gaussian(1)], "delta": "x"}, "delta: 'x' is not a number"),
     ({"events": [gaussian(1)], "delta": 1e-5, "method": ["ma"]}, "method: ['ma'] is not known"),
     ({"events": [gaussian(1)], "delta": 1e-5, "adjacency": "x"}, "adjacency: 'x' is not known"),
