@@ -480,7 +480,9 @@ def refuted() -> Screen:
             "The group's noisy mean",
             "blue: if the person is at −1 · orange: if at 1",
             "Two normal curves that overlap a little.",
-            Axis("released mean, from −1 on (in standard deviations of its noise)", (-4.0, 7.0)),
+            Axis(
+                "released mean, measured from −1 (in standard deviations of its noise)", (-4.0, 7.0)
+            ),
             Axis("density", (0.0, 0.46)),
             Curve(outputs, normal_density(outputs), colour=0, name="at -1"),
             Curve(outputs, normal_density(outputs - real), colour=1, name="at 1"),

@@ -7,6 +7,7 @@ from dpcore.privacy.guarantee import show, show_bound, show_delta, show_most
 # The head of the page.
 TITLE = "Make one release, for real."
 NO_FILE = ("no file is in use", "open one on Explore")
+NOT_FROM_HERE = "cannot be released from this page"
 ROW_REMOVED = ("one person was removed on Explore", "put that person back first")
 
 
@@ -20,8 +21,8 @@ def lead(model: str, data: str) -> str:
 
 def other_method(method: str, *, published: bool) -> tuple[str, str]:
     """Problem and remedy of a method that no release can have."""
-    why = "is run as published and" if published else "is to be explored only: it"
-    return f"{method} {why} cannot be released", "choose Recommended on Explore"
+    why = "is run as published and cannot be released" if published else NOT_FROM_HERE
+    return f"{method} {why}", "choose Recommended on Explore"
 
 
 # Several releases together.

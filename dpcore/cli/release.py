@@ -91,7 +91,7 @@ def _ask(args: argparse.Namespace, unit: str, privacy: Privacy, *, limited: bool
     who = protects(privacy.adjacency, unit, privacy.rows_per_person, limited=limited)
     print_prose(
         f"This permanently spends epsilon = {args.epsilon} at delta = {args.delta} from "
-        f"{args.ledger}. The guarantee is for {who}."
+        f"{args.ledger}. The guarantee covers {who}."
     )
     answer = ""
     if sys.stdin.isatty():

@@ -27,7 +27,7 @@ OPTIONS = f"""
 On {HERE} this is the explorer that 'dpcore explore' starts. On any other host it serves other
 people. There, without --allow-upload, visitors cannot open their own files, and budget ledgers are
 for practice: each belongs to one session, is held in memory where the system allows it, and is
-deleted with the session. There, without --unlock, exact values of an upload never reach a browser.
+deleted with the session. Without --unlock, exact values of an upload never reach a browser there.
 """
 
 

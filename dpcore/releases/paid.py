@@ -61,7 +61,7 @@ def paid_fit(
             "schema",
             "its bounds or words were not stated beforehand, so the fit would be a rehearsal, "
             "which cannot be charged to a ledger",
-            "state bounds or words that you could have chosen unseen, or leave the ledger out",
+            "state bounds or words chosen without seeing the data, or leave the ledger out",
         )
     who = protected(privacy, table.schema)
     stated, states = Amount(float(privacy.epsilon), float(privacy.delta)), list[State]()
