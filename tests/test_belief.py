@@ -333,6 +333,12 @@ def test_as_printed_sums_are_cut_to_what_rows_can_add_up_to() -> None:
     assert np.all((cut.curvature >= 0) & (cut.curvature <= rows / 4))
     matrices = symmetric_from_coordinates(np.ascontiguousarray(cut.forms.T), k)
     assert np.linalg.eigvalsh(matrices).min() >= belief.PRINTED_FLOOR * rows * (1 - 1e-6)
+    assert np.abs(matrices).max() > rows / 4  # raised beyond what rows could add up to, and used:
+    known = belief.start(k, j, 0)
+    after = belief.m_step(cut, known, as_printed=True)
+    precision = matrices + np.eye(k) * (1.0 + belief.ROUNDING * rows / 4)  # of the prior: 1
+    expected = np.linalg.solve(precision, cut.pairs[..., None])[..., 0]
+    np.testing.assert_allclose(after.weights, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize(("visible", "units"), [(64, 7), (196, 20)])

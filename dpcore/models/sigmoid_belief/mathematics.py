@@ -252,11 +252,13 @@ class Sums:
 
 
 @one_thread()
-def m_step(sums: Sums, before: Posterior) -> Posterior:
+def m_step(sums: Sums, before: Posterior, *, as_printed: bool = False) -> Posterior:
     """The next posterior from released sums alone.
 
     A ridge of the size of the noise's eigenvalues in a pixel's forms, and so large that noise in
-    the pairs moves a weight by little, vanishes with the noise.
+    the pairs moves a weight by little, vanishes with the noise. as_printed: the sums come from
+    :meth:`Sums.in_range`, which keeps every form positive definite; cutting entries to what rows
+    could add up to would undo that, so they stay as they are.
     """
     k = before.weights.shape[1]
     most = STEEPEST * max(sums.rows, 1.0)  # of a sum of curvatures
@@ -264,7 +266,8 @@ def m_step(sums: Sums, before: Posterior) -> Posterior:
     diagonal = np.clip(sums.forms[:k], 0.0, most).T  # of each pixel
     ridge = sums.forms_sd * np.sqrt(2.0 * k) + sums.pairs_sd / TOLERATED
     forms = symmetric_from_coordinates(np.ascontiguousarray(sums.forms.T), k)
-    forms = np.clip(forms, -most, most)
+    if not as_printed:
+        forms = np.clip(forms, -most, most)
     covariance = _inverse(forms, before.precision + ridge + ROUNDING * most)
     target = sums.pairs - before.visible_bias[:, None] * diagonal
     weights = np.einsum("jkl,jl->jk", covariance, target)

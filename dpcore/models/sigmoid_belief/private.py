@@ -103,6 +103,7 @@ class BeliefRecipe(Recipe):
         published: PublishedBudget | None,
     ) -> Runs[Network]:
         paper = settings.mode == "paper"
+        as_printed = paper and session.private
         shape = BeliefMoments(
             settings.components,
             session.source.visible,
@@ -126,14 +127,15 @@ class BeliefRecipe(Recipe):
             )
             share = settings.steps.sample.rate
             now = [Sums.of(released, r, share, as_printed=paper) for r in range(session.runs)]
-            if paper and session.private:
+            if as_printed:
                 now = [own.in_range() for own in now]
             weight = (settings.delay + iteration) ** -settings.forgetting
             if sums is not None:
                 now = [old.averaged(new, weight) for old, new in zip(sums, now, strict=True)]
             sums = now
             posteriors = [
-                belief.m_step(own, before) for own, before in zip(sums, posteriors, strict=True)
+                belief.m_step(own, before, as_printed=as_printed)
+                for own, before in zip(sums, posteriors, strict=True)
             ]
             history.append(belief.network(posteriors))
         return Runs(history[-1], tuple(history), () if paper else clipping)
