@@ -6,7 +6,6 @@ import numpy as np
 
 from app.composing import PRESETS, Composition
 from app.texts import compose as texts
-from dpcore.accounting.base import Assuming
 from dpcore.accounting.gaussian import all_gaussian, total_mu
 from dpcore.errors import InputError
 from dpcore.evaluation.composition import Crossover, Prices, Way, shares_asked, way_of, ways
@@ -78,7 +77,7 @@ def _promise(composition: Composition, prices: Prices, step: int) -> str:
 
 def _in_a_ball(composition: Composition, way: Way) -> bool:
     """Whether this bound needs, unlike the others, that rows are clipped to a ball."""
-    if not isinstance(way.method, Assuming):
+    if way.method is None:
         return False
     more = set(way.method.assumptions_of(composition.events)) - set(way.method.assumptions)
     return any("ball" in assumption for assumption in more)

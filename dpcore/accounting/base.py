@@ -6,9 +6,10 @@ assumes.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,32 +44,26 @@ class Bound:
     lower: Real | None = None
 
 
-class Accountant(Protocol):
+class Accountant(ABC):
     """A composition method. Numbers in events may be arrays of one shape; so are the answers.
 
     name: the word scripts use. title: what a screen says. kind: ``exact`` or ``upper bound``.
+    source: author, year and theorem. encloses: whether :meth:`interval` has a lower end for some
+    events.
     """
 
-    @property
-    def name(self) -> str:
-        """The word that scripts use."""
+    name: str
+    title: str
+    kind: str
+    source: str
+    encloses: ClassVar[bool] = False
 
     @property
-    def title(self) -> str:
-        """What a screen shows."""
-
-    @property
-    def kind(self) -> str:
-        """``exact`` or ``upper bound``."""
-
-    @property
-    def source(self) -> str:
-        """Author, year and theorem."""
-
-    @property
+    @abstractmethod
     def assumptions(self) -> tuple[str, ...]:
         """What the bound takes for granted, one sentence each."""
 
+    @abstractmethod
     def check(self, events: Events) -> None:
         """Raises NotCovered, naming another method, unless a theorem of this one covers every
         event.
@@ -76,6 +71,7 @@ class Accountant(Protocol):
         events: the releases, in any order; an event of count 0 is ignored.
         """
 
+    @abstractmethod
     def epsilon(self, events: Events, delta: Real) -> Real:
         """The smallest epsilon that the method proves at ``delta``.
 
@@ -85,6 +81,7 @@ class Accountant(Protocol):
         it where ``kind`` is ``exact``. Only for events that :meth:`check` has admitted.
         """
 
+    @abstractmethod
     def delta(self, events: Events, epsilon: Real) -> Real:
         """The smallest delta that the method proves at ``epsilon``.
 
@@ -92,64 +89,35 @@ class Accountant(Protocol):
         bound on the true delta. Only for events that :meth:`check` has admitted.
         """
 
-
-@runtime_checkable
-class Calibrated(Protocol):
-    """A method that can say by a formula how much noise a budget needs."""
-
-    def factor(self, events: Events, epsilon: Real, delta: float) -> Real:
-        """The number by which the noise of all events is multiplied so that (epsilon, delta) is
-        proved.
-
-        epsilon: above 0, a number or an array; the answer has its shape, and 0 where the budget
-        needs no noise at all. Before rounding up: :func:`dpcore.accounting.calibrate` checks it
-        against :meth:`Accountant.epsilon`.
-        """
-
-
-@runtime_checkable
-class Interval(Protocol):
-    """A method that encloses the true epsilon from both sides."""
-
     def interval(self, events: Events, delta: Real) -> tuple[Real | None, Real]:
         """(lower, upper) ends of the true epsilon at ``delta``, both of the broadcast shape of
         noise and delta; ``None`` in place of the lower end where none is known.
         """
-
-
-@runtime_checkable
-class Judging(Protocol):
-    """A method whose direction depends on the events."""
+        return None, self.epsilon(events, delta)
 
     def kind_of(self, events: Events) -> str:
         """``exact`` or ``upper bound`` for these events."""
-
-
-@runtime_checkable
-class Assuming(Protocol):
-    """A method that assumes more for some events than for others."""
+        return self.kind
 
     def assumptions_of(self, events: Events) -> tuple[str, ...]:
         """All that is assumed for these events."""
+        return self.assumptions
 
+    def factor(self, events: Events, epsilon: Real, delta: float) -> Real | None:
+        """The number by which the noise of all events is multiplied so that (epsilon, delta) is
+        proved; ``None`` where there is no formula and it must be searched for.
 
-@runtime_checkable
-class Rough(Protocol):
-    """A method whose epsilon is itself solved to a tolerance: calibration need not be finer."""
-
-    @property
-    def precision(self) -> float:
-        """Relative precision of epsilon."""
-
-
-@runtime_checkable
-class Limited(Protocol):
-    """A method that cannot prove every budget, however much noise there is."""
+        epsilon: above 0, a number or an array; the answer has its shape, and 0 where the budget
+        needs no noise at all. Before rounding up: :func:`dpcore.accounting.calibrate` checks it
+        against :meth:`epsilon`.
+        """
+        return None
 
     def check_reachable(self, epsilon: Real, delta: float, events: Events) -> None:
         """Raises NotCovered, naming the smallest epsilon that can be reached at ``delta``, for an
-        epsilon below it: no amount of noise makes this method prove that budget.
+        epsilon below it, where no amount of noise makes this method prove that budget.
         """
+        return
 
 
 def real(value: Any) -> Real:

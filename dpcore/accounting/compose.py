@@ -6,17 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.accounting.base import (
-    Accountant,
-    Assuming,
-    Bound,
-    Events,
-    Interval,
-    Judging,
-    live,
-    noise_of,
-    real,
-)
+from dpcore.accounting.base import Accountant, Bound, Events, live, noise_of, real
 from dpcore.accounting.catalogue import accountant as registered
 from dpcore.accounting.parallel import Case, worst_cases
 from dpcore.accounting.solve import noise_factor
@@ -62,7 +52,7 @@ def compose(
         delta=delta,
         accountant=method.name,
         kind=_kind(cases, method),
-        assumptions=_assumptions(events, method),
+        assumptions=method.assumptions_of(events),
         source=method.source,
         lower=_dearest(lowers) if lowers else None,
     )
@@ -70,23 +60,15 @@ def compose(
 
 def _ends(case: Events, method: Accountant, delta: float, lower: bool) -> tuple[Real | None, Real]:
     """(lower end where the method has one and it is wanted, epsilon)."""
-    if lower and isinstance(method, Interval):
-        return method.interval(case, delta)
-    return None, method.epsilon(case, delta)
+    return method.interval(case, delta) if lower else (None, method.epsilon(case, delta))
 
 
 def _dearest(epsilons: list[Real]) -> Real:
     return real(np.maximum.reduce([np.asarray(epsilon) for epsilon in epsilons]))
 
 
-def _assumptions(events: Events, method: Accountant) -> tuple[str, ...]:
-    return method.assumptions_of(events) if isinstance(method, Assuming) else method.assumptions
-
-
 def _kind(cases: list[Case], method: Accountant) -> str:
     """``exact`` only where it is exact for every case."""
-    if not isinstance(method, Judging):
-        return method.kind
     return max((method.kind_of(case) for case in cases), key=("exact", "upper bound").index)
 
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from dpcore.accounting.base import Events, check_plain, inverse_square, live, real
+from dpcore.accounting.base import Accountant, Events, check_plain, inverse_square, live, real
 from dpcore.arrays import Array
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy.events import Gaussian, Real
@@ -180,7 +180,7 @@ def _solve_mu(epsilon: Array, delta: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class GaussianAccountant:
+class GaussianAccountant(Accountant):
     """Exact for Gaussian releases on the whole table, in any number and order, adaptively chosen.
 
     Direction: exact. Refuses everything that is not Gaussian.

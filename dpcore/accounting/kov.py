@@ -56,6 +56,7 @@ class OptimalAccountant(InPairs):
     )
 
     counting = "optimal composition"
+    encloses = True
 
     def kind_of(self, events: Events) -> str:
         """``exact`` where all are black boxes whose losses can be multiplied out."""

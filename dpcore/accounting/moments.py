@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.accounting.base import Events, live, noise_of, real
+from dpcore.accounting.base import Accountant, Events, live, noise_of, real
 from dpcore.accounting.renyi import check_renyi, log_moment, poisson_log_moments
 from dpcore.arrays import Array
 from dpcore.errors import NotCovered
@@ -27,7 +27,7 @@ _WHOLE, _SAMPLED = 64, 255  # orders of the authors' tables; of the peers' for s
 
 
 @dataclass(frozen=True)
-class MomentsAccountant:
+class MomentsAccountant(Accountant):
     """Integer orders 1..max_lambda, classic conversion. Black boxes must be pure (delta 0).
 
     max_lambda: by default 64, and 255 where any release is on a Poisson sample.

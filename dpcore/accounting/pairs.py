@@ -17,7 +17,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpcore.accounting.base import UNSAMPLED, Events, check_one_case, least_delta, live, real
+from dpcore.accounting.base import (
+    UNSAMPLED,
+    Accountant,
+    Events,
+    check_one_case,
+    least_delta,
+    live,
+    real,
+)
 from dpcore.accounting.gaussian import epsilon_of
 from dpcore.arrays import Array
 from dpcore.errors import InputError, NotCovered
@@ -132,12 +140,11 @@ _SAMPLES = (("poisson", "add_remove"), ("without_replacement", "replace_one"))
 _WORDS = {"poisson": "Poisson samples", "without_replacement": "fixed-size samples"}
 
 
-class InPairs:
+class InPairs(Accountant):
     """What the methods have in common that turn each release into its own pair first."""
 
     counting: ClassVar[str]  # as a refusal names it
     slack_needed: ClassVar[bool] = False  # whether the composition itself must be paid for
-    assumptions: tuple[str, ...]
 
     def assumptions_of(self, events: Events) -> tuple[str, ...]:
         """Those of the method, and what sampled pairs add."""

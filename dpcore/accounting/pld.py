@@ -18,11 +18,11 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from dpcore.accounting.base import Events, check_one_case, live, noise_of, real, scaled
+from dpcore.accounting.base import Accountant, Events, check_one_case, live, noise_of, real, scaled
 from dpcore.accounting.dominating import check_sampling, replaced_in_poisson
 from dpcore.accounting.gaussian import all_gaussian, delta_of, epsilon_of, mu_of, total_mu
 from dpcore.accounting.lattice import LONGEST
@@ -44,7 +44,7 @@ FAINT = 1e-4  # noise / sensitivity: with less, losses are so large that a latti
 
 
 @dataclass(frozen=True)
-class PLDAccountant:
+class PLDAccountant(Accountant):
     """Any mix of Gaussian, Laplace, discrete Gaussian and black boxes, sampled or not."""
 
     name: str = "pld"
@@ -55,7 +55,8 @@ class PLDAccountant:
         "Zhu, Dong, Wang 2022, Theorems 10 and 11 and Proposition 30"
     )
     assumptions: tuple[str, ...] = ("noise is drawn from the exact distribution",)
-    precision: float = 1e-5
+    precision: float = 1e-5  # relative, of an epsilon
+    encloses: ClassVar[bool] = True
 
     def check(self, events: Events) -> None:
         """Raise NotCovered for releases of which no worst pair is known."""

@@ -24,7 +24,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.accounting.base import Events, live, noise_of, real
+from dpcore.accounting.base import Accountant, Events, live, noise_of, real
 from dpcore.accounting.gaussian import all_gaussian
 from dpcore.accounting.renyi import (
     CONVERSIONS,
@@ -66,7 +66,7 @@ _LEAST_DELTA = 1e-300  # smaller ones are rounded up to it
 
 
 @dataclass(frozen=True)
-class RenyiAccountant:
+class RenyiAccountant(Accountant):
     """Real orders without a cap. Black boxes must be pure (delta 0).
 
     conversion: ``best``, or ``classic`` (Mironov 2017, Proposition 3: s = 0). Where every event is
@@ -255,21 +255,21 @@ def lowest(value: Curve, rows: Shape, enough: float, close: Curve) -> Array:
     between neighbours, or so smooth that the vertex of a quartic is its bottom.
     """
     u, values = _coarse(value, rows, enough)
-    at = np.clip(np.argmin(values, axis=0), 1, u.size - 2)
+    at = np.minimum(np.maximum(np.argmin(values, axis=0), 1), u.size - 2)
     near = _around(values, at, 1)
     best, centre, reach = np.min(near, axis=0), u[at], np.full(at.shape, _STEP)
     open_cells = (best > enough) & ~_flat(near, close)
-    while np.any(open_cells):
+    while open_cells.any():
         first, step, count = _finer(centre, reach, open_cells, rows)
         table = value(np.exp(first + step * _column(np.arange(float(count)), len(rows))))
         at = np.argmin(table, axis=0)
         centre, reach = first + step * at, np.broadcast_to(step, at.shape)
-        at = np.clip(at, 3, count - 4)
+        at = np.minimum(np.maximum(at, 3), count - 4)
         near = _around(table, at, 3)
         best = np.fmin(best, np.min(near, axis=0))
         open_cells = open_cells & ~_flat(near[2:5], close) & (reach > _FINEST)
         shift, fits = _vertex(near, close)
-        if np.any(fits & open_cells):
+        if (fits & open_cells).any():
             vertex = np.where(open_cells & fits, first + step * (at + shift), np.nan)
             bottom = value(np.exp(vertex)[None])[0]
             best = np.fmin(best, bottom)
@@ -290,12 +290,12 @@ def _coarse(value: Curve, rows: Shape, enough: float) -> tuple[Array, Array]:
 
     u, length = _START, _MORE
     values = block(u, np.ones(rows, dtype=bool))
-    while np.any(wanted := _open(values, -1, enough)) and u[-1] < _HIGHEST:
+    while (wanted := _open(values, -1, enough)).any() and u[-1] < _HIGHEST:
         more = np.minimum(u[-1] + _STEP * np.arange(1, length + 1), _HIGHEST)
         u, values = np.append(u, more), np.concatenate([values, block(more, wanted)])
         length *= 2
     length = _MORE
-    while np.any(wanted := _open(values, 0, enough)) and u[0] > _LOWEST:
+    while (wanted := _open(values, 0, enough)).any() and u[0] > _LOWEST:
         more = np.maximum(u[0] - _STEP * np.arange(length, 0, -1), _LOWEST)
         u, values = np.append(more, u), np.concatenate([block(more, wanted), values])
         length *= 2
@@ -361,8 +361,8 @@ def _flat(three: Array, close: Curve) -> NDArray[np.bool_]:
 
 def _around(values: Array, at: NDArray[np.intp], reach: int) -> Array:
     """The values from ``reach`` before ``at`` to ``reach`` after it, along the first axis."""
-    near = [at + k for k in range(-reach, reach + 1)]
-    return np.take_along_axis(values, np.stack(near), axis=0)
+    near = at + np.arange(-reach, reach + 1).reshape(-1, *[1] * at.ndim)
+    return np.take_along_axis(values, near, axis=0)
 
 
 def _column(x: Array, ndim: int) -> Array:

@@ -177,12 +177,13 @@ def laplace_log_moment(orders: Array, shift: Array) -> Array:
         ends[0], ends[1] = np.minimum(gain, _FAR), -(gain + shift)
         rise, fall = _past_linear(ends)
         near = np.log1p(((orders + 1.0) * rise + orders * fall) / both)
-        if np.all(gain < _FAR):
+        close = np.asarray(gain < _FAR)
+        if close.all():
             return np.asarray(near)
         far = np.log((orders + 1.0) / both) + np.log1p(
             orders / (orders + 1.0) * np.exp(-both * shift)
         )
-    return np.asarray(np.where(gain < _FAR, near, gain + far))
+    return np.asarray(np.where(close, near, gain + far))
 
 
 def pure_log_moment(orders: Array, epsilon: Array) -> Array:
@@ -202,7 +203,7 @@ def _past_linear(x: Array) -> Array:
     """e^x - 1 - x >= 0 with all its digits."""
     excess = np.asarray(np.expm1(x) - x)
     small = np.abs(x) < _SMALL
-    if np.any(small):
+    if small.any():
         near = np.asarray(x)[small]
         series = np.full(near.shape, _SERIES[-1])
         for coefficient in reversed(_SERIES[:-1]):

@@ -19,10 +19,7 @@ from numpy.typing import NDArray
 
 from dpcore.accounting.base import (
     Accountant,
-    Calibrated,
     Events,
-    Limited,
-    Rough,
     live,
     noise_of,
     real,
@@ -52,25 +49,23 @@ def noise_factor(accountant: Accountant, events: Events, epsilon: Real, delta: f
     def epsilon_at(factor: Array) -> Array:
         return np.asarray(accountant.epsilon(scaled(events, factor), delta))
 
-    if isinstance(accountant, Limited) and live(events):
+    if live(events):
         accountant.check_reachable(epsilon, delta, events)
-    if isinstance(accountant, Calibrated):
-        factor = np.asarray(accountant.factor(events, epsilon, delta))
-    else:
-        close = accountant.precision if isinstance(accountant, Rough) else _CLOSE
-        factor = _searched(epsilon_at, target, _no_release(events), close)
-    return real(_rounded_up(epsilon_at, factor, target))
+    factor = accountant.factor(events, epsilon, delta)
+    if factor is None:
+        factor = _searched(epsilon_at, target, _no_release(events))
+    return real(_rounded_up(epsilon_at, np.asarray(factor), target))
 
 
 def _searched(
-    epsilon_at: Callable[[Array], Array], target: Array, nothing: NDArray[np.bool_], close: float
+    epsilon_at: Callable[[Array], Array], target: Array, nothing: NDArray[np.bool_]
 ) -> Array:
-    """The factor to ``close``; 0 where there is nothing to hide."""
+    """The factor, closely; 0 where there is nothing to hide."""
     bare = epsilon_at(np.ones(target.shape))
     nothing = np.broadcast_to(nothing, bare.shape)
     if np.all(nothing):
         return np.zeros(bare.shape)
-    return np.where(nothing, 0.0, _solve(epsilon_at, target, bare, nothing, close))
+    return np.where(nothing, 0.0, _solve(epsilon_at, target, bare, nothing))
 
 
 def _no_release(events: Events) -> NDArray[np.bool_]:
@@ -98,10 +93,9 @@ def _solve(
     target: Array,
     bare: Array,
     skip: NDArray[np.bool_],
-    close: float,
 ) -> Array:
-    """The factor where epsilon equals ``target``, to ``close``: a root in log-log coordinates."""
-    aim = np.log(target) - 2.0 * close  # so that the error stays on the side of more noise
+    """The factor where epsilon equals ``target``, closely: a root in log-log coordinates."""
+    aim = np.log(target) - 2.0 * _CLOSE  # so that the error stays on the side of more noise
 
     def excess(u: Array) -> Array:
         epsilon = bare if not np.any(u) else epsilon_at(np.exp(u))
@@ -111,7 +105,7 @@ def _solve(
 
     start = excess(np.zeros(bare.shape))
     low, high, at_low, at_high = _bracket(excess, start)
-    return np.asarray(np.exp(_chandrupatla(excess, low, high, at_low, at_high, close)))
+    return np.asarray(np.exp(_chandrupatla(excess, low, high, at_low, at_high)))
 
 
 def _bracket(excess: Callable[[Array], Array], start: Array) -> tuple[Array, Array, Array, Array]:
@@ -142,7 +136,7 @@ def _bracket(excess: Callable[[Array], Array], start: Array) -> tuple[Array, Arr
 
 
 def _chandrupatla(
-    function: Callable[[Array], Array], a: Array, b: Array, fa: Array, fb: Array, close: float
+    function: Callable[[Array], Array], a: Array, b: Array, fa: Array, fb: Array
 ) -> Array:
     """A root between ``a`` (the newest point) and ``b``; c is the oldest, as in the paper."""
     c, fc = a, fa
@@ -157,8 +151,8 @@ def _chandrupatla(
         a, fa = x, fx
         best = np.where(np.abs(fa) < np.abs(fb), a, b)
         width = np.abs(b - a)
-        tolerance = (1e-15 if close <= _CLOSE else 0.1 * close) * (1.0 + np.abs(best))
-        if np.all((width <= tolerance) | (np.minimum(np.abs(fa), np.abs(fb)) <= close)):
+        tolerance = 1e-15 * (1.0 + np.abs(best))
+        if np.all((width <= tolerance) | (np.minimum(np.abs(fa), np.abs(fb)) <= _CLOSE)):
             return np.asarray(best)
         with np.errstate(divide="ignore", invalid="ignore"):
             xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)

@@ -33,6 +33,7 @@ import numpy as np
 
 from dpcore.accounting.base import (
     UNSAMPLED,
+    Accountant,
     Events,
     check_concentrated,
     check_one_case,
@@ -69,7 +70,7 @@ _LEAST_DELTA = 1e-300
 
 
 @dataclass(frozen=True)
-class FixedSizeAccountant:
+class FixedSizeAccountant(Accountant):
     """Theorem 9 or Theorem 27 at whole orders, with chords between them.
 
     theorem: 9 or 27. conversion: ``best`` (Canonne, Kamath, Steinke 2020) or ``classic``, the

@@ -20,7 +20,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.accounting.base import Events, check_concentrated, inverse_square, live, real
+from dpcore.accounting.base import (
+    Accountant,
+    Events,
+    check_concentrated,
+    inverse_square,
+    live,
+    real,
+)
 from dpcore.arrays import Array
 from dpcore.privacy.events import (
     DiscreteGaussian,
@@ -177,7 +184,7 @@ def _order_for_delta(rho: Array, epsilon: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class ZCDPAccountant:
+class ZCDPAccountant(Accountant):
     """Sum of rhos, converted once. Black boxes must be pure (delta 0)."""
 
     name: str

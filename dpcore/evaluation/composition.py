@@ -17,8 +17,6 @@ from dpcore.accounting.base import (
     Accountant,
     Bound,
     Events,
-    Interval,
-    Judging,
     noise_of,
 )
 from dpcore.accounting.catalogue import ACCOUNTANTS, accountant
@@ -180,9 +178,7 @@ class Prices:
 
     def bound_kind(self, way: Way) -> str:
         """``exact`` or ``upper bound``."""
-        if isinstance(way.method, Judging):
-            return way.method.kind_of(self.events)
-        return "" if way.method is None else way.method.kind
+        return "" if way.method is None else way.method.kind_of(self.events)
 
     def at(self, count: int) -> Prices:
         """The same with one more number of repeats at the end, where it is not yet among them."""
@@ -245,7 +241,7 @@ def price_list(
             column = nothing
         elif epsilon is not None:
             column = way.factors(listed, epsilon, delta, counts)
-        elif isinstance(way.method, Interval):
+        elif way.method is not None and way.method.encloses:
             low, column = _intervals(way, listed, delta, counts)
         else:
             column = way.prices(listed, delta, counts)
