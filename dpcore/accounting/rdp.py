@@ -342,7 +342,9 @@ def _vertex(near: Array, close: Curve) -> tuple[Array, NDArray[np.bool_]]:
     over twice the curvature.
     """
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        slope, second, third, fourth, left, right = np.tensordot(_STENCIL, near - near[3], axes=1)
+        slope, second, third, fourth, left, right = (
+            _STENCIL @ (near - near[3]).reshape(len(near), -1)
+        ).reshape(-1, *near.shape[1:])
         t = -slope / second
         for _ in range(3):
             curvature = second + t * (third + 0.5 * t * fourth)
@@ -361,8 +363,9 @@ def _flat(three: Array, close: Curve) -> NDArray[np.bool_]:
 
 def _around(values: Array, at: NDArray[np.intp], reach: int) -> Array:
     """The values from ``reach`` before ``at`` to ``reach`` after it, along the first axis."""
-    near = at + np.arange(-reach, reach + 1).reshape(-1, *[1] * at.ndim)
-    return np.take_along_axis(values, near, axis=0)
+    flat = values.reshape(len(values), -1)
+    near = at.reshape(-1) + np.arange(-reach, reach + 1)[:, None]
+    return np.asarray(flat[near, np.arange(flat.shape[1])].reshape(-1, *at.shape))
 
 
 def _column(x: Array, ndim: int) -> Array:
