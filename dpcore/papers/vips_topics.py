@@ -90,14 +90,13 @@ ORDER = (
     ordered("the private clipped fit is better than exact word frequencies", CLIPPED, FREQUENCIES),
     trend("more noise gives higher perplexity", CLIPPED, 1),
     stands_in=OTHER_TEXTS,
-    one_draw=True,  # as kept
 )
 def figure_2(run: Run) -> str:
     """Perplexity of topics on Wikipedia and film reviews against noise, by method and minibatch.
 
     Needs ``wikipedia`` and ``imdb_reviews`` (``.npz`` and ``.vocab.txt``). "10,000 words" are all
     that the corpus has. Of the largest minibatches the perplexity of one half of each document
-    given the other half is shown as well. Five draws of the noise, half an hour each.
+    given the other half is shown as well. Five draws of the noise, a quarter of an hour each.
     """
     for texts in run.progress((*CORPORA, ALL_WORDS)):
         half = halves(run.ask, texts)
