@@ -37,7 +37,7 @@ def whose_rows(who: str, *, one_row: bool, label: bool, without: bool) -> str:
 
 def stand_ins(thing: str, *, documents: bool) -> str:
     """The rows that stand in for those of one's own file."""
-    return f"stand-in {thing}s drawn from your {'words' if documents else 'limits'}"
+    return f"stand-in {thing}s drawn {'from your words' if documents else 'within your limits'}"
 
 
 # The choices and the dials, each by its name.

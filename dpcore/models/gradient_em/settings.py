@@ -150,7 +150,8 @@ class GradientSettings(Settings):
         metavar="A",
         dial=Dial(
             "Step size",
-            "1 is a full EM step; smaller steps move less, and add less of each step's noise.",
+            "1 is a full EM step (for regressions, with uncorrelated standardised covariates); "
+            "smaller steps move less, and add less of each step's noise.",
             *(0.01, 10.0, 0.1, "%.3g"),
             slide=Slide("Step size", "step size", ("smaller", "larger")),
         ),
