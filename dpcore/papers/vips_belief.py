@@ -46,8 +46,8 @@ CURVES = (PLAIN, PRINTED, STRONG, PROVED)
 def figure_8(run: Run) -> str:
     """Sigmoid belief networks on MNIST: share of pixels reconstructed, by minibatch size.
 
-    Needs ``mnist.npz``. Ten draws of the noise, TIME each; the fit without privacy is one. Beside
-    each printed epsilon stands what is proved.
+    Needs ``mnist.npz``. Ten draws of the noise, 45 minutes of processor time each; the fit without
+    privacy is one. Beside each printed epsilon stands what is proved.
     """
     table = load(run.ask.array("mnist.npz", "train_images", np.uint8))
     test = run.ask.array("mnist.npz", "test_images")[:TESTED].reshape(TESTED, -1) > 0
