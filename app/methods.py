@@ -153,8 +153,8 @@ def _exact(events: Events, bound: Bound) -> str:
 def _pld(events: Events, bound: Bound) -> str:
     ends = ""
     if bound.lower is not None and float(bound.lower) < float(bound.epsilon):
-        ends = f", between {show(float(bound.lower))} and {show_bound(float(bound.epsilon))}"
-    return f"δ(ε) = E[1 − e^(ε − L)]₊, where L is the sum of all privacy losses{ends}; upper end"
+        ends = f" (between {show(float(bound.lower))} and {show_bound(float(bound.epsilon))})"
+    return f"δ(ε) = E[(1 − e^(ε − L))₊], L being the sum of all privacy losses; ε{ends}, upper end"
 
 
 _FORMULAS: dict[str, Callable[[Events, Bound], str]] = {

@@ -213,3 +213,26 @@ def test_the_verdict_and_what_is_found_do_not_contradict_each_other(model: str) 
                     assert ("although" in tight.text) == (many > 0)
                 found[:, -1, :many] = True
     assert seen == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("utility", "says"),
+    [
+        (1.7, "0.30 below its"),
+        (1.997, "the same as its"),
+        (2.004, "the same as its"),
+        (2.03, "0.03 above its"),
+    ],
+)
+def test_the_simplest_fit_is_compared_with_its_exact_one_on_either_side(
+    utility: float, says: str
+) -> None:
+    known = SimpleNamespace(
+        bounds_utility=0.0, single_utility=2.0, clipped_utility=2.0, converged_utility=2.0
+    )
+    alone: Any = SimpleNamespace(
+        model="gmm", utility=np.full((1, 5), utility), recovered=np.ones((1, 5, 1), dtype=bool),
+        stops=(1.0,), refusals=(None,),
+    )  # fmt: skip
+    (judged,) = verdicts(alone, (known,), np.array([utility]))  # type: ignore[arg-type]
+    assert judged.text.endswith(f"scores {says} exact fit.")

@@ -95,7 +95,9 @@ def _verdict(
     if parts is None:
         lost = reference.converged_utility - utility
         level = 3 if lost < 0.02 else 2
-        return Verdict(level, 1.0, f"{simplest} scores {lost:.2f} below its exact fit.")
+        side = "below" if lost > 0.0 else "above"
+        apart = f"{abs(lost):.2f} {side}" if abs(lost) >= 0.005 else "the same as"
+        return Verdict(level, 1.0, f"{simplest} scores {apart} its exact fit.")
     worth = WORTH * gain if retained > 0.0 else CLEARLY * span
     if utility - alone <= worth or gain <= 1e-9:
         share = (max(utility, alone) - reference.bounds_utility) / span

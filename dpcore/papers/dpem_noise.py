@@ -53,7 +53,7 @@ def _countable(rows: Sequence[Row]) -> list[bool]:
         "zCDP needs less noise than the moments accountant (orders to 100) at small epsilon",
         _less_than_capped,
     ),
-    holds("advanced composition works with the printed delta of each release", _countable),
+    holds("advanced composition accepts the printed delta of each release", _countable),
 )
 def table_noise(run: Run) -> str:
     """Noise multipliers of DP-EM's releases by each composition method, and what they really prove.

@@ -43,13 +43,13 @@ LOCAL = (
 @experiment(
     "The mean of heavy-tailed columns",
     ordered(
-        "Theorem 2 has a smaller error than Lemma 1",
+        "the estimator of Theorem 2 has a smaller error than that of Lemma 1",
         (CENTRAL[1].name, "mean"),
         (CENTRAL[0].name, "mean"),
     ),
     beside(
         ordered(
-            "Theorem 2 has a smaller error than plain clipping, both with exact noise",
+            "the estimator of Theorem 2 has a smaller error than plain clipping, at exact noise",
             (CENTRAL[2].name, "mean"),
             (CENTRAL[4].name, "mean"),
         )

@@ -224,7 +224,8 @@ def figure_11(run: Run) -> str:
 @experiment(
     "Labelled release, Figure 12: a network trained on synthetic digits",
     ordered(
-        "a network trained on the proposed release is better than one trained on Gaussian noise",
+        "a network trained on the proposed release is better than one trained on "
+        "the Gaussian release",
         RIVAL,
         proposed,
     ),

@@ -21,7 +21,7 @@ class Poisson(Family):
         if np.any(public.center < public.half_range):
             raise InputError(
                 "columns",
-                "a lower bound is below 0, but counts are not negative",
+                "a lower bound is below 0, but counts cannot be negative",
                 "give bounds of at least 0",
             )
 
