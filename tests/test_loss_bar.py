@@ -116,7 +116,7 @@ def test_a_fit_that_reads_its_rows_once_stops_at_no_step() -> None:
     once = Scenario(data="generated", made="200x2x2x1", model="covariance", components=1)
     texts = lost(study(once))
     assert {*texts["lost steps"]} == {"–"}
-    assert texts["lost note"][0].endswith("the rows are read once, so no step is left out")
+    assert texts["lost note"][0].endswith("so nothing is lost by stopping early")
     assert "read once" not in lost(study())["lost note"][0]
 
 

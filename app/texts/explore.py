@@ -150,7 +150,7 @@ WIDER = (
     "the noise falls."
 )
 BELOW_ZERO = "; a loss below zero is a gain"
-READ_ONCE = "; the rows are read once, so no step is left out"
+READ_ONCE = "; the rows are read only once, so nothing is lost by stopping early"
 OWN_EXACT = " · exact values of your table, for the custodian only · rehearsal"
 
 

@@ -164,8 +164,8 @@ def classic_gaussian(epsilon: float = 15.0, delta: float = 1e-5) -> Exhibit:
         assumption="epsilon is below 1",
         correction="noise calibrated exactly (Balle, Wang 2018)",
         case=(
-            "the formula is proved only for epsilon below 1, and above about 8 it gives too "
-            "little noise."
+            "the formula is proved only for epsilon below 1; with delta 1e-5 it gives too little "
+            "noise above about 8."
         ),
     )
 

@@ -109,7 +109,8 @@ def _demand_inverse(covariance: Array) -> None:
             "columns",
             "the published method needs columns that, within each class, are neither constant nor "
             "a linear combination of others",
-            "leave such columns out of the schema, or choose method staged",
+            "leave columns that are constant or a linear combination of others out of the schema, "
+            "or choose method staged",
         ) from None
 
 
