@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from itertools import pairwise
+from time import time_ns
 from typing import Any
 
 import numpy as np
@@ -405,7 +406,7 @@ def test_the_first_picture_keeps_its_place_when_the_controls_arrive(
 ) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.add_init_script(TOPS)
-    page.goto(server(None, env={"FIRST_VISIT_AT": str(width)}))  # a server of its own
+    page.goto(server(None, env={"FIRST_VISIT_AT": str(time_ns())}))  # a server of its own
     page.locator(".dp-soon").wait_for()
     wait_until_complete(page)
     tops = page.evaluate("[...window.tops]")

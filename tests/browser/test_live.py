@@ -11,6 +11,9 @@ import pytest
 from studio.stage import grasp, thumb
 from support import keeps_up
 
+from app.first_picture import stored_picture
+from app.live import joined
+
 DEMO = Path(__file__).with_name("live_demo.py")
 SLIDER = "eps-ilon"
 THUMB = thumb(SLIDER)
@@ -108,6 +111,24 @@ def test_after_release_nothing_jumps_and_zoom_is_kept(demo: Any) -> None:
     assert int(root(demo, "step")) == dragged
     assert ticks(demo, "private") == zoomed
     assert card.evaluate("node => node.isConnected"), "the card was rebuilt"
+
+
+LATE = """
+async ([code, scene]) => {
+  const module = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
+  const parentElement = document.body.appendChild(document.createElement("div"));
+  const data = () => new TextEncoder().encode(`{"pictures":[{"slider":"x","scene":${scene}}]}`);
+  const leave = [0, 1].map(() => module.default({ data: data(), parentElement }));
+  return leave.map((left) => (left(), parentElement.querySelectorAll(".dpl svg").length > 0));
+}
+"""
+
+
+def test_a_late_removal_of_an_earlier_picture_leaves_the_later_one(demo: Any) -> None:
+    """Streamlit removes what it drew before its data changed only once the new picture is there,
+    where they change while the module loads."""
+    asked = [joined("component"), stored_picture()["scene"]]
+    assert demo.evaluate(LATE, asked) == [True, False]
 
 
 def test_the_keyboard_moves_the_picture(demo: Any) -> None:
