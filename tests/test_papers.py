@@ -453,3 +453,10 @@ def test_a_curve_without_any_point_is_named_in_the_title_of_its_panel() -> None:
     medical, reviews = (annotation.text for annotation in drawn.layout.annotations)
     assert medical.endswith("4,146 columns (VIPS as printed: does not fit)")
     assert reviews.endswith("1,000 columns")
+
+
+def test_a_logarithmic_axis_is_numbered_where_it_was_measured() -> None:
+    drawn = reproduction_figure(stored_result("vips-figure-8").reproduction)
+    for axis in drawn.select_xaxes():
+        assert tuple(axis.tickvals) == (400.0, 800.0, 1600.0, 3200.0)
+        assert tuple(axis.ticktext) == ("400", "800", "1,600", "3,200")

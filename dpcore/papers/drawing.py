@@ -206,6 +206,9 @@ def _axes(
         y |= {"title": panel.x, "range": [max(float(row["x"]) for row in rows) + 0.5, 0.5]}
     if panel.kind == "bars":
         y["range"] = [0.0, 1.15 * max(float(row["y"]) for row in rows)]
+    if panel.log_x and rows:  # every place that was measured, and no digit between them
+        places = sorted({float(row["x"]) for row in rows})
+        x |= {"tickvals": places, "ticktext": [f"{float(f'{place:.3g}'):,g}" for place in places]}
     if many:
         x["showticklabels"] = y["showticklabels"] = False
     fig.update_xaxes(type=_scale(panel.log_x), **x, **here)
