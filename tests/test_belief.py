@@ -131,6 +131,19 @@ def test_a_pixels_step_is_its_ridge_regression() -> None:
 NUMBERS = st.floats(width=64) | st.sampled_from([math.nan, math.inf, -math.inf, 1e300, -1e300])
 
 
+def test_a_forms_inverse_is_that_of_its_positive_part_where_noise_took_more() -> None:
+    rng = np.random.default_rng(3)
+    roots = rng.normal(size=(4, 6, 6))
+    forms, diagonal = roots @ np.swapaxes(roots, 1, 2), rng.uniform(0.5, 2.0, size=(4, 6))
+    forms[1::2] -= 5.0 * np.eye(6)  # two of four are indefinite
+    inverse = belief._inverse(forms, diagonal)
+    for form, extra, result in zip(forms, diagonal, inverse, strict=True):
+        values, vectors = np.linalg.eigh(form + np.diag(extra))
+        if values.min() < 0.0:
+            values = np.maximum(values, extra.min())
+        np.testing.assert_allclose(result, (vectors / values) @ vectors.T, rtol=1e-9, atol=1e-9)
+
+
 @given(arrays(float, 2 + 3 + 3 + 6 + 9 + 1, elements=NUMBERS), st.sampled_from([0.0, 1.0, 1e6]))
 @examples(150)
 @pytest.mark.filterwarnings("ignore:(invalid|overflow|divide):RuntimeWarning")

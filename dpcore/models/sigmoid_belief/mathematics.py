@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.special import expit, k0e, k1e
 
 from dpcore.arrays import Array
@@ -296,20 +297,20 @@ def m_step(sums: Sums, before: Posterior, *, as_printed: bool = False) -> Poster
 
 def _inverse(forms: Array, diagonal: Array) -> Array:
     """Inverse of ``forms + diag`` for each pixel; where that has none, of its positive part."""
-    step = np.arange(forms.shape[1])
-    forms = forms.copy()
-    forms[:, step, step] += diagonal
-    try:
-        np.linalg.cholesky(forms)
-    except np.linalg.LinAlgError:
-        for pixel, form in enumerate(forms):
-            try:
-                np.linalg.cholesky(form)
-            except np.linalg.LinAlgError:
-                values, vectors = np.linalg.eigh(form)
-                least = float(diagonal[pixel].min())
-                forms[pixel] = (vectors * np.maximum(values, least)) @ vectors.T
-    return np.asarray(np.linalg.inv(forms))
+    size = forms.shape[1]
+    step, below = np.arange(size), np.tri(size, k=-1, dtype=bool)
+    inverse = forms.copy()
+    inverse[:, step, step] += diagonal
+    for pixel, form in enumerate(inverse):
+        factor, failed = dpotrf(form, lower=1)
+        if failed:
+            values, vectors = np.linalg.eigh(form)
+            positive = np.maximum(values, diagonal[pixel].min())
+            inverse[pixel] = (vectors / positive) @ vectors.T
+        else:
+            lower, _ = dpotri(factor, lower=1)
+            inverse[pixel] = np.where(below, lower, lower.T)
+    return inverse
 
 
 def _shrinkage(squares: Array, before: Posterior) -> tuple[Array, Array, Array, float]:
