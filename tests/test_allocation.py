@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
@@ -21,7 +22,7 @@ from dpcore.accounting.base import noise_of
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates
 from dpcore.models.gaussian_mixture.private import MixtureSettings, proved_events
 from dpcore.models.shared.allocation import losses, solved_weights, step_shares
-from dpcore.wall.kernels.threads import in_order, one_thread
+from dpcore.wall.kernels.threads import Scratch, in_order, one_thread
 from dpcore.wall.statistics.mixture_moments import MixtureMoments
 from dpcore.wall.statistics.statistic import STRUCTURES, Structure
 
@@ -223,3 +224,16 @@ def test_a_sum_is_on_one_thread_though_others_end_meanwhile() -> None:
         in_order(part, lambda _, __: None, 3)
         assert 2 in blas_threads()
     assert seen == [{1}] * 3
+
+
+def test_scratch_is_used_again_by_the_same_thread_alone() -> None:
+    scratch = Scratch()
+    first = scratch("rows", 4, 6)
+    smaller, other = scratch("rows", 3, 5), scratch("features", 4, 6)
+    assert smaller.shape == (3, 5)
+    assert smaller.flags.c_contiguous
+    assert np.shares_memory(first, smaller)
+    assert not np.shares_memory(first, other)
+    assert not np.shares_memory(first, scratch("rows", 5, 6))
+    with ThreadPoolExecutor(1) as pool:
+        assert not np.shares_memory(scratch("rows", 2), pool.submit(scratch, "rows", 2).result())

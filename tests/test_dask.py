@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ from dpcore.cli import main
 from dpcore.datasets.collections import CollectionPart, is_collection
 from dpcore.errors import InputError
 from dpcore.schema import Schema
+from dpcore.wall.data.dask_engine import _answer
+from dpcore.wall.data.partitions import PartedTable
+from dpcore.wall.kernels.threads import most_threads
 from dpcore.wall.noise import NoiseSource
 
 PRIVATE = dp.Privacy(epsilon=1.0, delta=1e-5)
@@ -100,6 +104,31 @@ def test_a_fit_on_workers_is_the_fit_here(
     there = dp.fit(model, dp.load(folder, schema=SCHEMA, engine="dask"), **words)
     assert_same(there, dp.fit(model, dp.load(folder, schema=SCHEMA), **words), 0.0)
     assert_same(there, dp.fit(model, dp.load(all_rows(), schema=SCHEMA), **words))
+
+
+def test_a_worker_reads_and_sums_on_one_thread() -> None:
+    """Otherwise two workers of one thread would ask for four on two cores."""
+    seen = set()
+
+    class Part:
+        identity = "rows"
+
+        def blocks(self, schema: Schema) -> Iterator[pd.DataFrame]:
+            for number in range(2):
+                seen.add((get_ident(), most_threads()))
+                yield rows_of_part(number)
+
+    class Here:
+        def run_parts(self, task: Any, parts: Any, on_rows: Any) -> Any:
+            for number, part in enumerate(parts):
+                yield number, _answer(task, part)
+
+    table = PartedTable.seal_parts([Part()], SCHEMA, engine=Here())
+    there = dp.fit("gmm", table, **WORDS)
+    assert seen == {(get_ident(), 1)}
+    assert most_threads() == os.cpu_count()
+    rows = pd.concat([rows_of_part(number) for number in range(2)], ignore_index=True)
+    assert_same(there, dp.fit("gmm", dp.load(rows, schema=SCHEMA), **WORDS))
 
 
 @pytest.mark.merge

@@ -15,7 +15,7 @@ import wording
 
 import dpcore as dp
 from dpcore.bench import BENCHES
-from dpcore.bench.large import InBlocks, run_alone
+from dpcore.bench.large import BesideNumPy, InBlocks, run_alone
 from dpcore.bench.measure import peak_mib
 from dpcore.cli import main
 from dpcore.datasets import blocks
@@ -440,6 +440,9 @@ def test_the_bench_is_registered_and_its_rows_keep_the_contract() -> None:
     assert {"case", "per", "ours_seconds", "peer_seconds", "ratio", "peak_mib"} <= row.keys()
     assert "dpcore" in row["peer"]
     assert abs(row["quality_ours"] - row["quality_peer"]) < 0.1
+    row = BesideNumPy(20_000, columns=2, repetitions=1)()
+    assert row["peer"].startswith("numpy")
+    assert abs(row["quality_ours"] - row["quality_peer"]) < 0.5
 
 
 @pytest.mark.full

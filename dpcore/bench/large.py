@@ -2,28 +2,29 @@
 
 Rows are generated in Parquet files and read anew in every iteration, by this process alone or by
 the workers of a Dask cluster on this machine. An iteration is timed from the end of a pass over the
-rows to the end of the next, the least of all. The peer of the private fit is the same
-fit without noise, and that of a cluster is the private fit in one process: ratios near 1 say that
-privacy costs little, ratios above 1 that workers help.
+rows to the end of the next, the least of all. The peer of the private fit is the same fit without
+noise, or exact EM in bare NumPy; that of a cluster is the private fit in one process or on one
+worker. Ratios near 1 say that privacy costs little, ratios above 1 that workers help.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from dpcore.arrays import Array
 from dpcore.bench import peers
 from dpcore.bench.measure import Case, Row
-from dpcore.datasets.blocks import files_of, parted
+from dpcore.datasets.blocks import BLOCK_NUMBERS, files_of, parted
 from dpcore.datasets.parts import write_parts
 from dpcore.fitting.api import fit
 from dpcore.models.gaussian_mixture.mathematics import Mixture, log_density
@@ -32,7 +33,8 @@ from dpcore.wall.data.partitions import Engine, PartedTable
 
 CONDITIONS = (
     "Private fits of rows read in blocks. The peer is the same fit without noise; in the cases "
-    "with one-thread workers, it is the same private fit in one process."
+    "with one-thread workers, the same private fit in one process or on one such worker; in the "
+    "case 'bare NumPy', an exact EM iteration of a few lines of NumPy on the same files."
 )
 JUDGED_BY = "mean log-likelihood per row of the first file"
 STEPS = 3  # iterations of a fit
@@ -73,20 +75,51 @@ class InBlocks(Case):
 
 
 @dataclass(frozen=True)
+class BesideNumPy(InBlocks):
+    """One process: a private iteration beside EM as a few lines of NumPy would do it."""
+
+    package = "numpy"
+    peer_model = "EM of a few lines"
+
+    def measure(self) -> Row:
+        ours, theirs = [], []
+        with _written(self.rows, self.columns) as folder:
+            timed = _Timed.of(folder)
+            for _ in range(self.repetitions):
+                ours += timed.iterations(BUDGET, self.components)
+                mixture, seconds = _in_numpy(folder, self.components)
+                theirs += seconds
+            qualities = (
+                _quality(folder, timed, BUDGET, self.components),
+                _likelihood(folder, mixture),
+            )
+            alone = partial(run_alone, str(folder), "gmm", 1)
+            case = f"gmm {self.rows} x {self.columns} in files, K={self.components}, bare NumPy"
+            seconds_of = (float(min(ours)), min(theirs))
+            return self.row(case, "EM iteration", seconds_of, qualities, alone)
+
+
+@dataclass(frozen=True)
 class OnCluster(InBlocks):
-    """Workers of one thread each on this machine, beside one process that uses every core."""
+    """Workers of one thread each on this machine, beside one process that uses every core, or
+    beside one such worker."""
 
     workers: int = 2
+    beside: Literal["process", "worker"] = "process"
 
-    peer_model = "in one process"
+    @property
+    def peer_title(self) -> str:
+        return "dpcore in one process" if self.beside == "process" else "dpcore on one worker"
 
     def why_missing(self) -> str | None:
         """Dask is an extra."""
         return peers.why_missing("distributed")
 
     def measure(self) -> Row:
-        with _written(self.rows, self.columns) as folder, _cluster(self.workers) as engine:
-            sides: list[_Side] = [(_Timed.of(folder, engine), BUDGET), (_Timed.of(folder), BUDGET)]
+        many = _cluster(self.workers)
+        few = nullcontext() if self.beside == "process" else _cluster(1)
+        with _written(self.rows, self.columns) as folder, many as engine, few as rival:
+            sides: list[_Side] = [(_Timed.of(folder, on), BUDGET) for on in (engine, rival)]
             return self._compared(folder, sides, f", {self.workers} workers")
 
 
@@ -154,23 +187,69 @@ def _least(sides: list[_Side], components: int, turns: int) -> list[float]:
 
 
 def _quality(folder: Path, timed: _Timed, budget: Privacy | None, components: int) -> float:
-    """Mean log-likelihood of the rows of the first file, in own units."""
-    import pandas as pd
-
+    """Mean log-likelihood of the rows of the first file after a fit, in own units."""
     parameters: Any = fit(
         "gmm", timed.table, privacy=budget, n_components=components, iterations=STEPS, seed=0
     ).parameters
-    mixture = Mixture(
-        parameters.weights[None], parameters.means[None], parameters.covariances[None]
+    return _likelihood(
+        folder,
+        Mixture(parameters.weights[None], parameters.means[None], parameters.covariances[None]),
     )
+
+
+def _likelihood(folder: Path, mixture: Mixture) -> float:
+    """Mean log-likelihood of the rows of the first file."""
+    import pandas as pd
+
     rows = pd.read_parquet(files_of(folder)[0]).to_numpy()
     return float(log_density(mixture, rows)[0])
+
+
+def _in_numpy(folder: Path, components: int) -> tuple[Mixture, list[float]]:
+    """Exact EM from the first rows as means: its mixture, and the seconds of each iteration."""
+    rows = next(_blocks(folder))
+    means = rows[:components].copy()
+    covariances = np.repeat(np.cov(rows.T)[None], components, axis=0)
+    weights, seconds = np.full(components, 1.0 / components), []
+    for _ in range(STEPS):
+        begun = perf_counter()
+        counts, sums, squares = np.zeros(components), 0.0 * means, 0.0 * covariances
+        roots = np.linalg.inv(np.linalg.cholesky(covariances))
+        for rows in _blocks(folder):
+            scores = np.empty((len(rows), components))
+            for k, root in enumerate(roots):
+                apart = (rows - means[k]) @ root.T
+                scores[:, k] = np.log(weights[k] * np.linalg.det(root))
+                scores[:, k] -= 0.5 * np.einsum("nd,nd->n", apart, apart)
+            shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+            shares /= shares.sum(axis=1, keepdims=True)
+            counts += shares.sum(axis=0)
+            sums += shares.T @ rows
+            for k in range(components):
+                squares[k] += (rows * shares[:, k, None]).T @ rows
+        weights, means = counts / counts.sum(), sums / counts[:, None]
+        covariances = squares / counts[:, None, None] - means[:, :, None] * means[:, None]
+        seconds.append(perf_counter() - begun)
+    return Mixture(weights[None], means[None], covariances[None]), seconds
+
+
+def _blocks(folder: Path) -> Iterator[Array]:
+    """The rows of all files, as many at once as the package reads."""
+    from pyarrow import parquet
+
+    for path in files_of(folder):
+        with parquet.ParquetFile(path) as file:
+            rows = BLOCK_NUMBERS // file.metadata.num_columns
+            for batch in file.iter_batches(rows):
+                yield np.column_stack([column.to_numpy() for column in batch.columns])
 
 
 CASES = (
     InBlocks(100_000),
     InBlocks(1_000_000),
     InBlocks(10_000_000, repetitions=2),
+    BesideNumPy(10_000_000, repetitions=2),
     OnCluster(10_000_000, repetitions=2, workers=2),
+    OnCluster(10_000_000, repetitions=2, workers=2, beside="worker"),
     OnCluster(10_000_000, repetitions=2, workers=4),
 )

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.wall.data.clipping import clip_to_ball
+from dpcore.wall.kernels.threads import Scratch
 
 
 @dataclass(frozen=True)
@@ -56,15 +57,20 @@ class Frame:
         """How many frames there are, F."""
         return int(self.center.shape[0])
 
-    def apply(self, units: Array, runs: slice = slice(None)) -> Array:
-        """Clipped coordinates ``(F, d, n)`` of rows ``(n, d)`` for the chosen frames."""
+    def apply(
+        self, units: Array, runs: slice = slice(None), scratch: Scratch | None = None
+    ) -> Array:
+        """Clipped coordinates ``(F, d, n)`` of rows ``(n, d)`` for the chosen frames; the result
+        lasts as long as the scratch it may be in."""
         if self.plain:
             return clip_to_ball(units.T[None], self.radius, axis=-2)
-        moved = units.T - self.center[runs, :, None]
+        center, memory = self.center[runs, :, None], scratch or Scratch()
+        shape = (len(center), *units.T.shape)
+        moved = np.subtract(units.T, center, out=memory("moved", *shape))
         if self.matrix.shape[-1] < moved.shape[-2]:
             moved *= self.matrix[runs]
         else:
-            moved = self.matrix[runs] @ moved
+            moved = np.matmul(self.matrix[runs], moved, out=memory("framed", *shape))
         return clip_to_ball(moved, self.radius, axis=-2, out=moved)
 
     def first(self) -> Frame:

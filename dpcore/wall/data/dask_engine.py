@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from dpcore.errors import InputError
 from dpcore.wall.data.partitions import OnRows, Partition
+from dpcore.wall.kernels.threads import single_threaded
 
 T = TypeVar("T")
 ANSWERS_WITHIN = 10  # seconds
@@ -71,9 +72,10 @@ class _Refused:
 
 
 def _answer(task: Callable[[Partition], T], part: Partition) -> T | _Refused:
-    """What a worker does."""
+    """What a worker does, on the one of its threads that this is."""
     try:
-        return task(part)
+        with single_threaded():
+            return task(part)
     except InputError as refusal:
         return _Refused(refusal.field, refusal.problem, refusal.remedy)
 

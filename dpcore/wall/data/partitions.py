@@ -35,6 +35,7 @@ from dpcore.wall.data.clipping import (
     unit_rows,
 )
 from dpcore.wall.kernels.bounded_sums import Rows
+from dpcore.wall.kernels.threads import most_threads
 from dpcore.wall.table import PrivateTable
 
 if TYPE_CHECKING:
@@ -345,7 +346,10 @@ def _sum_of_part(
 
 
 def _read_ahead(blocks: Iterator[T]) -> Iterator[T]:
-    """The same blocks, each begun to be read while the one before it is in use."""
+    """The same blocks, each begun to be read while the one before it is in use, if a thread may."""
+    if most_threads() == 1:
+        yield from blocks
+        return
     with ThreadPoolExecutor(1, "dpcore-read") as reader:
         coming = reader.submit(next, blocks, None)
         while (block := coming.result()) is not None:

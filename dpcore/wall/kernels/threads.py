@@ -9,14 +9,19 @@ And where two threads share a block of rows, what is found of a row depends on w
 
 from __future__ import annotations
 
+import math
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from threading import Lock, local
 from typing import Any, TypeVar
+
+import numpy as np
+
+from dpcore.arrays import Array
 
 _T = TypeVar("_T")
 _LOCK = Lock()
@@ -49,6 +54,23 @@ def pauses_by(pause: Callable[[], object]) -> None:
     """Have this thread call ``pause`` between two steps of whatever it fits, holding no lock of the
     package: a program that answers somebody meanwhile makes it wait there."""
     _of_thread.pause = pause
+
+
+def most_threads() -> int:
+    """On how many threads a sum that this thread asks for may run: one for each core, unless
+    :func:`single_threaded` holds here."""
+    return 1 if getattr(_of_thread, "single", False) else os.cpu_count() or 1
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """Sums that this thread asks for stay on it: other threads or processes have work for the
+    other cores."""
+    before, _of_thread.single = getattr(_of_thread, "single", False), True
+    try:
+        yield
+    finally:
+        _of_thread.single = before
 
 
 @cache
@@ -87,12 +109,28 @@ def in_order(part: Callable[[int], _T], add: Callable[[int, _T], None], count: i
                     add(added, done.pop(added))
                     added += 1
 
-    threads = min(os.cpu_count() or 1, count)
-    with one_thread(), _ONE_SUM:  # one level of threads, not two
-        helpers = [pool().submit(work) for _ in range(threads - 1)]
+    helpers = min(most_threads(), count) - 1
+    with one_thread(), _ONE_SUM if helpers > 0 else nullcontext():  # one level of threads, not two
+        running = [pool().submit(work) for _ in range(helpers)]
         work()
-        for helper in helpers:
+        for helper in running:
             helper.result()
 
 
 _ONE_SUM = Lock()  # each takes every core
+
+
+class Scratch(local):
+    """Each thread's arrays that are filled again and again: where freed memory goes back to the
+    system at once, as in Dask's workers, new ones would cost more than what is put in them."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, Array] = {}
+
+    def __call__(self, name: str, *shape: int) -> Array:
+        """An array ``shape`` with whatever it holds, which lasts until the name is asked for
+        again."""
+        size = math.prod(shape)
+        if name not in self._arrays or self._arrays[name].size < size:
+            self._arrays[name] = np.empty(size)
+        return self._arrays[name][:size].reshape(shape)

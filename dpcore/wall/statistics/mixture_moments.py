@@ -16,6 +16,7 @@ from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_siz
 from dpcore.wall.data.clipping import demand_squares
 from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.kernels.bounded_sums import EStep, bounded_sum, whole_sum
+from dpcore.wall.kernels.threads import Scratch
 from dpcore.wall.statistics.statistic import (
     STRUCTURES,
     Part,
@@ -165,7 +166,7 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
             ),
         )
 
-    def features(self, rows: Array) -> Array:
+    def features(self, rows: Array, scratch: Scratch | None = None) -> Array:
         """Features ``(F, p, n)`` of clipped rows ``(F, d, n)``: 1, y, s(y), without weights.
 
         Rows run along the last axis, so every operation below works on long runs of memory.
@@ -174,7 +175,7 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
         dim = self.dim
         if rows.shape[1] != dim:  # one coordinate would be copied into all
             raise ValueError(f"rows have {rows.shape[1]} coordinates, not {dim}")
-        out = np.empty((rows.shape[0], self.size, rows.shape[2]))
+        out = (scratch or Scratch())("features", rows.shape[0], self.size, rows.shape[2])
         out[:, 0] = 1.0
         out[:, 1 : 1 + dim] = rows
         if self.structure == "spherical":
