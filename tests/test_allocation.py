@@ -22,7 +22,7 @@ from dpcore.accounting.base import noise_of
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates
 from dpcore.models.gaussian_mixture.private import MixtureSettings, proved_events
 from dpcore.models.shared.allocation import losses, solved_weights, step_shares
-from dpcore.wall.kernels.threads import Scratch, in_order, one_thread
+from dpcore.wall.kernels.threads import Memory, in_order, one_thread
 from dpcore.wall.statistics.mixture_moments import MixtureMoments
 from dpcore.wall.statistics.statistic import STRUCTURES, Structure
 
@@ -226,14 +226,14 @@ def test_a_sum_is_on_one_thread_though_others_end_meanwhile() -> None:
     assert seen == [{1}] * 3
 
 
-def test_scratch_is_used_again_by_the_same_thread_alone() -> None:
-    scratch = Scratch()
-    first = scratch("rows", 4, 6)
-    smaller, other = scratch("rows", 3, 5), scratch("features", 4, 6)
+def test_memory_is_used_again_by_the_same_thread_alone() -> None:
+    memory = Memory()
+    first = memory("rows", 4, 6)
+    smaller, other = memory("rows", 3, 5), memory("features", 4, 6)
     assert smaller.shape == (3, 5)
     assert smaller.flags.c_contiguous
     assert np.shares_memory(first, smaller)
     assert not np.shares_memory(first, other)
-    assert not np.shares_memory(first, scratch("rows", 5, 6))
+    assert not np.shares_memory(first, memory("rows", 5, 6))
     with ThreadPoolExecutor(1) as pool:
-        assert not np.shares_memory(scratch("rows", 2), pool.submit(scratch, "rows", 2).result())
+        assert not np.shares_memory(memory("rows", 2), pool.submit(memory, "rows", 2).result())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from dpcore.checks import rows_of_one, whole
 from dpcore.errors import InputError
@@ -449,12 +449,15 @@ def with_dates(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
     return frame.assign(**dates) if dates else frame
 
 
-def numbers_of(frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64]:
+def numbers_of(
+    frame: pd.DataFrame, schema: Schema, order: Literal["C", "F"] = "C"
+) -> NDArray[np.float64]:
     """The numbers that models see ``(n, d)``, in the data's own units; NaN where a cell is missing.
     Categories become indicators. Raises InputError as :func:`with_numbers` does.
 
-    Always row after row in memory: sums over a row are rounded in the order of memory, and one odd
-    cell decides how a table keeps a column, so the order of all others would hang on it.
+    order: always row after row in memory (C), or always column after column (F): sums over a row
+    are rounded in the order of memory, and one odd cell decides how a table keeps a column, so the
+    order of all others would hang on it.
     """
     import numpy as np
 
@@ -462,7 +465,7 @@ def numbers_of(frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64]:
     wanted = schema.numeric_columns()
     if all(column.category is None for column in wanted):  # thousands of columns at once
         plain = frame[[column.source for column in wanted]]
-        return np.ascontiguousarray(plain.to_numpy(dtype=float))
+        return np.asarray(plain.to_numpy(dtype=float), order=order)
     columns = []
     for column in wanted:
         cells = frame[column.source]
@@ -471,4 +474,4 @@ def numbers_of(frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64]:
         else:
             meant = category_meant(column.category)
             columns.append((categories_meant(cells) == meant).astype(float))
-    return np.ascontiguousarray(np.column_stack(columns))
+    return np.asarray(np.column_stack(columns), order=order)

@@ -105,11 +105,11 @@ def demand_squares(field: str, sizes: Array | float, around: Array | float = 0.0
 
     >>> demand_squares("tau", 1e-170)
     Traceback (most recent call last):
-    dpcore.errors.InputError: tau: its squares overflow or vanish; use a unit with values near 1.
+    dpcore.errors.InputError: tau: the squares overflow or vanish; use a unit with values near 1.
     """
     sizes = np.abs(sizes)
     if not (np.all(sizes >= TINY) and np.all(sizes + np.abs(around) <= HUGE)):
-        raise InputError(field, "its squares overflow or vanish", "use a unit with values near 1")
+        raise InputError(field, "the squares overflow or vanish", "use a unit with values near 1")
 
 
 def clip_to_ball(rows: Array, radius: float, axis: int = -1, *, out: Array | None = None) -> Array:
@@ -179,10 +179,11 @@ def demand_bounds(table: PrivateTable) -> Schema:
 def unit_rows(table: PrivateTable, frame: PublicFrame, *, private: bool) -> Array:
     """As :func:`bounded_rows`, ``(n, d)``, for some of the rows; none of them is refused.
 
-    What becomes of a row never depends on another. See :func:`extent_of`.
+    Column after column in memory, as files keep them and as sums over long runs want them. What
+    becomes of a row never depends on another. See :func:`extent_of`.
     """
     schema = demand_bounds(table)
-    return _in_units(numbers_of(table._frame, schema), frame, schema, private=private)
+    return _in_units(numbers_of(table._frame, schema, "F"), frame, schema, private=private)
 
 
 def extent_of(table: PrivateTable, frame: PublicFrame) -> Extent:
@@ -194,7 +195,7 @@ def _in_units(raw: Array, frame: PublicFrame, schema: Schema, *, private: bool) 
     """Unit coordinates of cells ``(n, d)``, under privacy inside the bounds."""
     if not private:
         return frame.to_units(raw)
-    with np.errstate(over="ignore"):  # a warning would tell of a huge cell
+    with np.errstate(over="ignore", invalid="ignore"):  # a warning would tell of a huge cell
         units = frame.to_units(_filled(raw, schema))
     if frame.is_ball:
         return clip_to_ball(np.clip(units, -HUGE, HUGE, out=units), 1.0, out=units)
@@ -203,9 +204,9 @@ def _in_units(raw: Array, frame: PublicFrame, schema: Schema, *, private: bool) 
 
 def _filled(raw: Array, schema: Schema) -> Array:
     """Cells ``(n, d)`` with the public fill where one is missing or infinite."""
-    finite = np.isfinite(raw)
-    if finite.all():
+    if np.isfinite(raw.sum()):  # so is each of them, which takes longer to see one by one
         return raw
+    finite = np.isfinite(raw)
     fills = np.array([column.fill for column in schema.numeric_columns()], dtype=float)
     return np.where(finite, raw, fills)
 

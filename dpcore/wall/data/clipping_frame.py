@@ -12,7 +12,7 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.wall.data.clipping import clip_to_ball
-from dpcore.wall.kernels.threads import Scratch
+from dpcore.wall.kernels.threads import Memory
 
 
 @dataclass(frozen=True)
@@ -57,20 +57,17 @@ class Frame:
         """How many frames there are, F."""
         return int(self.center.shape[0])
 
-    def apply(
-        self, units: Array, runs: slice = slice(None), scratch: Scratch | None = None
-    ) -> Array:
-        """Clipped coordinates ``(F, d, n)`` of rows ``(n, d)`` for the chosen frames; the result
-        lasts as long as the scratch it may be in."""
+    def apply(self, units: Array, runs: slice = slice(None), memory: Memory | None = None) -> Array:
+        """Clipped coordinates ``(F, d, n)`` of rows ``(n, d)`` for the chosen frames. memory: where
+        the result may lie, until the next takes its place."""
         if self.plain:
             return clip_to_ball(units.T[None], self.radius, axis=-2)
-        center, memory = self.center[runs, :, None], scratch or Scratch()
-        shape = (len(center), *units.T.shape)
-        moved = np.subtract(units.T, center, out=memory("moved", *shape))
+        center, memory = self.center[runs, :, None], memory or Memory()
+        moved = np.subtract(units.T, center, out=memory("moved", len(center), *units.T.shape))
         if self.matrix.shape[-1] < moved.shape[-2]:
             moved *= self.matrix[runs]
         else:
-            moved = np.matmul(self.matrix[runs], moved, out=memory("framed", *shape))
+            moved = np.matmul(self.matrix[runs], moved, out=memory("framed", *moved.shape))
         return clip_to_ball(moved, self.radius, axis=-2, out=moved)
 
     def first(self) -> Frame:

@@ -31,7 +31,7 @@ from dpcore.wall.kernels.row_blocks import (
     stripes,
     tiles,
 )
-from dpcore.wall.kernels.threads import Scratch, in_order
+from dpcore.wall.kernels.threads import Memory, in_order
 
 if TYPE_CHECKING:
     from dpcore.wall.data.clipping_frame import Frame
@@ -65,7 +65,7 @@ class _View:
     shape: Weighted
     once: bool = field(default=False, kw_only=True)
     stored: Array | None = field(default=None, init=False)
-    scratch: Scratch = field(default_factory=Scratch, init=False)
+    memory: Memory = field(default_factory=Memory, init=False)
 
     def __post_init__(self) -> None:
         frames, count = self._frames, len(self.units)
@@ -111,8 +111,8 @@ class _View:
 
     def features(self, frames: slice, members: slice) -> Array:
         """Features ``(F, p, m)``, or rows ``(1, d, m)`` where they are too many, made anew."""
-        rows = self.frame.apply(self.rows(members), frames, scratch=self.scratch)
-        return rows if self.from_rows else self.shape.features(rows, scratch=self.scratch)
+        rows = self.frame.apply(self.rows(members), frames, self.memory)
+        return rows if self.from_rows else self.shape.features(rows, self.memory)
 
     def rows(self, members: slice) -> Array:
         """Rows ``(m, d)`` in unit coordinates."""

@@ -120,17 +120,14 @@ def in_order(part: Callable[[int], _T], add: Callable[[int, _T], None], count: i
 _ONE_SUM = Lock()  # each takes every core
 
 
-class Scratch(local):
+class Memory(local):
     """Each thread's arrays that are filled again and again: where freed memory goes back to the
     system at once, as in Dask's workers, new ones would cost more than what is put in them."""
-
-    def __init__(self) -> None:
-        self._arrays: dict[str, Array] = {}
 
     def __call__(self, name: str, *shape: int) -> Array:
         """An array ``shape`` with whatever it holds, which lasts until the name is asked for
         again."""
-        size = math.prod(shape)
-        if name not in self._arrays or self._arrays[name].size < size:
-            self._arrays[name] = np.empty(size)
-        return self._arrays[name][:size].reshape(shape)
+        size, arrays = math.prod(shape), vars(self)
+        if name not in arrays or arrays[name].size < size:
+            arrays[name] = np.empty(size)
+        return np.asarray(arrays[name][:size].reshape(shape))

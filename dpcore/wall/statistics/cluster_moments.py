@@ -17,7 +17,7 @@ from dpcore.wall.statistics.mixture_moments import InFrame, shared_sum
 from dpcore.wall.statistics.statistic import Of, Part, Sensitivity, Summed, by_adjacency
 
 if TYPE_CHECKING:
-    from dpcore.wall.kernels.threads import Scratch
+    from dpcore.wall.kernels.threads import Memory
     from dpcore.wall.session import Session
     from dpcore.wall.subsample import Minibatches
 
@@ -177,7 +177,7 @@ class MixtureSums(CountsAndSums[InFrame]):
     adds_up = True
     structure: ClassVar[Literal["none"]] = "none"
 
-    def features(self, rows: Array, scratch: Scratch | None = None) -> Array:
+    def features(self, rows: Array, memory: Memory | None = None) -> Array:
         """Features ``(F, 1 + d, n)`` of clipped rows ``(F, d, n)``: 1 and y, without weights.
 
         Raises ValueError for rows of another dimension.

@@ -16,7 +16,7 @@ from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_siz
 from dpcore.wall.data.clipping import demand_squares
 from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.kernels.bounded_sums import EStep, bounded_sum, whole_sum
-from dpcore.wall.kernels.threads import Scratch
+from dpcore.wall.kernels.threads import Memory
 from dpcore.wall.statistics.statistic import (
     STRUCTURES,
     Part,
@@ -109,7 +109,7 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
             raise InputError(
                 "weights of counts, sums and squares",
                 "the count weight a is below b^2/(2c) or the sum weight b above sqrt(2) c",
-                "raise a, which costs nothing, or lower b; c is the square weight",
+                "lower b, or raise a to b^2/(2c); c is the square weight",
             )
 
     @classmethod
@@ -166,7 +166,7 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
             ),
         )
 
-    def features(self, rows: Array, scratch: Scratch | None = None) -> Array:
+    def features(self, rows: Array, memory: Memory | None = None) -> Array:
         """Features ``(F, p, n)`` of clipped rows ``(F, d, n)``: 1, y, s(y), without weights.
 
         Rows run along the last axis, so every operation below works on long runs of memory.
@@ -175,7 +175,7 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
         dim = self.dim
         if rows.shape[1] != dim:  # one coordinate would be copied into all
             raise ValueError(f"rows have {rows.shape[1]} coordinates, not {dim}")
-        out = (scratch or Scratch())("features", rows.shape[0], self.size, rows.shape[2])
+        out = (memory or Memory())("features", rows.shape[0], self.size, rows.shape[2])
         out[:, 0] = 1.0
         out[:, 1 : 1 + dim] = rows
         if self.structure == "spherical":
