@@ -118,7 +118,7 @@ def coin() -> Screen:
         12,
         _panel(
             "outcomes",
-            "Counts that may come out",
+            "Counts that may be released",
             "without you 40, with you 41",
             "Two peaks, at 40 and at 41, which widen as epsilon falls.",
             Axis("released count", (25.0, 57.0)),

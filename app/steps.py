@@ -125,7 +125,7 @@ def scene_of(result: Walks, scenario: Scenario, data: Data, store: ResultStore) 
         utility=metric.axis.format(unit=data.unit),
         best=sign * references.converged_utility,
         least=sign * references.bounds_utility,
-        subtitle=f"median of the noise draws; the band holds 8 of 10{badge(data)}",
+        subtitle=f"median of the noise draws; the band holds the middle 80%{badge(data)}",
         strip=strip,
         falls=metric.falls,
         above=walked_panels(scenario, data, references.converged, *result.fits)

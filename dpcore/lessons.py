@@ -200,7 +200,7 @@ EXERCISES = {
             (
                 lambda noise, epsilon: 2.0 * ndtr(0.5 / noise) - 1.0,
                 "e^epsilon is missing; that is the area by which one curve exceeds the other, "
-                "delta at epsilon 0.",
+                "which is delta at epsilon 0.",
             ),
             (
                 lambda noise, epsilon: ndtr(0.5 / noise - epsilon * noise),
@@ -245,8 +245,8 @@ EXERCISES = {
     ),
     "sampled": Exercise(
         lambda: math.log1p(0.1 * math.expm1(1.0)),
-        "you are outside the sample with probability 0.9, so that probabilities change by a factor "
-        "of at most 0.9 + 0.1 e.",
+        "you are outside the sample with probability 0.9, so probabilities change by a factor of "
+        "at most 0.9 + 0.1 e.",
         (
             (
                 lambda: 0.1,
@@ -381,11 +381,11 @@ EXERCISES = {
     # ------------------------------------------------ 06 use a release
     "ten_years": Exercise(
         lambda coefficient: math.exp(10.0 * coefficient),
-        "yearly changes of the log odds add up, so the factors on the odds multiply.",
+        "yearly changes in the log odds add up, so the factors for the odds multiply.",
         (
             (
                 lambda coefficient: 10.0 * coefficient,
-                "that is the change of the log odds; the factor on the odds is its exponential.",
+                "that is the change in the log odds; the factor for the odds is its exponential.",
             ),
             (lambda coefficient: math.exp(coefficient), "that is the factor for one year."),
             (

@@ -93,7 +93,7 @@ _EXACT = (
 )
 _STEPS = (
     "the number of steps is public and fixed before the rows are read, since a stopping rule would "
-    "reveal something about them; fit_.settings states it"
+    "reveal something about them; fit_.settings states the number"
 )
 _COUNT = "the number of fitted rows may be private; fit_.guarantee states what counts as public"
 
@@ -178,7 +178,7 @@ class _Private(_Parameters):
         if self.random_state is not None and not isinstance(self.random_state, (int, np.integer)):
             raise InputError(
                 "random_state",
-                "it is a generator, whose state others may know",
+                "it is not a whole number, and others may know the state of a generator",
                 "give None for fresh noise, or a whole number for a rehearsal",
             )
         privacy = Privacy(
@@ -774,7 +774,9 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
         classes.
         """
         if y is None:
-            raise InputError("y", "it requires y to be passed, but the target y is None", "give it")
+            raise InputError(
+                "y", "fit requires y to be passed, but the target y is None", "give the outcomes"
+            )
         import pandas as pd
 
         rows = self._numbers(X)

@@ -312,7 +312,7 @@ def test_a_case_says_where_ours_does_not_come_as_far(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(factors, "LADDER", (1,))
     monkeypatch.setattr(measure, "peak_mib", lambda _: 0.0)
     case = replace(PLAIN, slack=1e-6)()["case"]
-    assert "ours misses" in case
+    assert "ours stays" in case
     assert "both" not in case
 
 

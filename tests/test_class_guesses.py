@@ -12,6 +12,7 @@ from support import every
 from app.class_guesses import CODES, HIGHEST, HOURS, SEATS, GuessBook, book, code_of, dot_plot
 from app.learning import LESSONS, lesson
 from app.texts import learn as learn_texts
+from app.texts.frame import misread
 from app.views import learn
 from dpcore.errors import InputError
 
@@ -201,5 +202,5 @@ def test_a_code_is_typed_changed_and_left(visit: Callable[..., AppTest]) -> None
 
 def test_a_link_with_an_odd_code_says_so(visit: Callable[..., AppTest]) -> None:
     at = visit(**{"class": "<script>"})
-    assert at.warning[0].value.startswith("class: ")
+    assert at.warning[0].value == misread("class")
     assert "class" not in at.query_params

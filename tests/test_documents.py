@@ -165,7 +165,7 @@ def test_bags_of_other_shapes_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="shape"):
         load_documents(path, vocabulary=["apples"])
     np.savez(path, indptr=[0, 3], indices=[0, 1], counts=[2, 1], shape=[1, 2])
-    with pytest.raises(InputError, match="does not match its documents"):
+    with pytest.raises(InputError, match="do not match its documents"):
         load_documents(path, vocabulary=["apples"])
 
 

@@ -124,7 +124,7 @@ def test_every_screen_has_all_its_words() -> None:
     for title, *paragraphs in texts.values():
         assert title
         assert len(paragraphs) == len(path.WORDS)
-    assert "Park et al. (2017) add noise to the exact mean" in texts["break"][1]
+    assert "Park et al. (2017) add noise scaled to" in texts["break"][1]
 
 
 @pytest.mark.merge

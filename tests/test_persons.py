@@ -305,7 +305,7 @@ def test_the_wall_itself_refuses_doors_without_a_lemma() -> None:
             session(FeatureRows, adjacency)
     with pytest.raises(InputError, match="subsampling is proved"):
         Minibatches(session(FeatureRows), Sample.under("replace_one", 0.5))
-    with pytest.raises(WallError, match="coins by row position"):
+    with pytest.raises(WallError, match="drawn by row position"):
         Parts(session(MaskedRows), 2)
     ball, none = BallVector(session(MaskedRows).public.dim, 1.0), Noise("gaussian", 1.0)
     step = Vectors(lambda seen, runs: seen.rows[None], own=False)

@@ -859,7 +859,7 @@ def test_a_ledger_admits_the_release_that_it_offers(
     terms = ["--epsilon", budget[0], "--delta", budget[1], "--filter", kind]
     assert main(["ledger", "l.sqlite", "--create", *terms]) == 0
     told = capsys.readouterr().out.replace("\n", " ")
-    whole = re.search(r"Budget: epsilon = (\S+), delta = (\S+),", told)
+    whole = re.search(r"Budget for all releases together: epsilon = (\S+), delta = (\S+),", told)
     offered = re.search(r"could have at most epsilon = (\S+) at delta = (\S+)\.", told)
     assert whole
     assert offered

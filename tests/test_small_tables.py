@@ -152,7 +152,7 @@ def test_limits_whose_squares_are_no_numbers_are_refused(model: str, reach: floa
     schema = replace(table.schema, columns=(*columns, *table.schema.columns[3:]))
     with pytest.raises(
         dp.InputError,
-        match=r"limits: its squares overflow or vanish.* use a unit with values near 1",
+        match=r"limits: the squares overflow or vanish.* use a unit with values near 1",
     ):
         dp.fit(model, table, schema=schema, privacy=BUDGET, n_components=1)
 

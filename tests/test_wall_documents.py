@@ -101,7 +101,7 @@ def test_odd_documents_are_made_plain() -> None:
 
 
 def test_documents_that_do_not_fit_together_are_refused() -> None:
-    with pytest.raises(InputError, match="list of words does not match"):
+    with pytest.raises(InputError, match="word counts do not match"):
         Bags.of(np.array([0, 3]), np.array([0]), np.array([1.0]), 2)
 
 

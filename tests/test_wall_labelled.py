@@ -251,5 +251,5 @@ def test_classes_of_numbers_are_the_whole_numbers_in_their_bounds() -> None:
 def test_private_rows_are_never_seen_through_frames_that_do_not_clip() -> None:
     session = opened(sealed(np.zeros((1, 2)), ["a"]), noise=True)
     frames = ClassFrames(np.zeros((1, 3, 2)), np.ones((1, 3, 2, 2)), clipped=False)
-    with pytest.raises(WallError, match="must clip"):
+    with pytest.raises(WallError, match="must be clipped"):
         session.release("s", LabelledMoments(3, 2, 1, 1, 1), frames, PLAIN)

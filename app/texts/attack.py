@@ -12,8 +12,8 @@ def lead(unit: str, model: str, data: str, *, made_up: bool) -> str:
     """What the attacker knows and asks. made_up: the hardest case stands in for the table."""
     built = " Two small tables, built to be easy to tell apart, stand in for this data."
     return (
-        f"You know every row but one and see every release. Was that {unit} in the table? "
-        f"{model} on {data}, released many times from each of two neighbouring tables."
+        f"You know the rows of all but one {unit}, and see many releases from each of two "
+        f"neighbouring tables: {model} on {data}. Which release came from which table?"
         f"{built if made_up else ''}"
     )
 
@@ -55,13 +55,13 @@ def bound(best: int, epsilon: float, allowed: int) -> str:
 def terms(epsilon: float, delta: float | None, who: str) -> str:
     """The budget, and who is protected."""
     of_delta = "" if delta is None else f", δ = {show_delta(delta)}"
-    return f"At ε = {show_bound(epsilon)}{of_delta}, {who}"
+    return f"At ε = {show_bound(epsilon)}{of_delta} ({who})"
 
 
 def running(releases: int, who: str, other: str, done: int, budgets: int) -> str:
     """How far the attack is. releases: of each of the two tables."""
     return (
-        f"The attack is running: {releases} releases with {who} and as many with {other}, "
+        f"The attack is running: {releases} releases with {who} and as many with {other}; "
         f"{done} of {budgets} budgets done."
     )
 

@@ -70,7 +70,7 @@ def crossover(first: int | None, last: int | None, repeats: str) -> str:
             f"Up to {first - 1:,} {repeats}, Basic (adding up) is tighter; from "
             f"**{first:,}** on, Advanced is"
         )
-    return f"{opening}{'' if last is None else f', up to {last:,}'}."
+    return f"{opening}{'' if last is None else f', but only up to {last:,}'}."
 
 
 def spread(k: int, what: str, loosest: str, best: str, ratio: float) -> str:

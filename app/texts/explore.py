@@ -42,8 +42,8 @@ def stand_ins(thing: str, *, documents: bool) -> str:
 
 # The choices and the dials, each by its name.
 HELP = {
-    "metric": "What the curve measures. Another metric judges the same fits. The first metric is "
-    "the one that the method's paper prints.",
+    "metric": "What the curve measures. Changing the metric does not change the fits. The first "
+    "metric is the one that the method's paper prints.",
     "data": "Bundled and published tables may be shown to anybody. Your own file stays on this "
     "machine. `dpcore data` lists the papers' data sets and how to add them.",
     "model": "Gaussian mixture: groups, each a bell-shaped cloud. k-means: cluster centres only. "
@@ -100,7 +100,7 @@ def parts_help(parts: str) -> str:
 
 # Why a dial does not move, or a choice is refused.
 NONE_HELD_OUT = "Fewer rows can be fitted only where other rows are held out to judge the fit."
-OUT_OF_REACH = "This budget is out of reach."
+OUT_OF_REACH = "This budget cannot be met."
 DELTA_HAS_NO_EFFECT = "With this method, delta has no effect."
 MORE_PARTS_THAN_ROWS = (
     "it has more parts than the table has rows",
@@ -211,7 +211,7 @@ STRIP_HELP = (
 STRIP_COMING = "Working out every step…"
 NO_STEPS = (
     "The steps of this fit cannot be shown one by one: it reads the rows only once, or its steps "
-    "read random samples, and composing those takes minutes."
+    "read random samples and take minutes to compose."
 )
 FEWER_STEPS = "Click a step to stop there: fewer steps share the same ε, and each has less noise."
 STEPS = "Step by step"
@@ -270,7 +270,7 @@ def at_full_size(title: str) -> str:
 # More settings.
 MORE = "More settings"
 PULL = "Make this setting the third slider on the page, with its own curve."
-SEED_HELP = "A seed makes the fit repeatable, and so a rehearsal: nothing is released."
+SEED_HELP = "A seed makes the fit repeatable. It is then a rehearsal: nothing is released."
 AVERAGED = "Average pixels (a public step before the fit)"
 NOISE_FOLLOWS = "Noise multiplier: follows from ε, δ and the composition method."
 
@@ -301,7 +301,7 @@ def neighbours(thing: str) -> dict[str, str]:
 
 
 # Share and export.
-REHEARSAL = "rehearsal, nothing is released"
+REHEARSAL = "rehearsal: nothing is released"
 STAND_IN_FIT = "a fit to stand-in rows drawn from the limits, not to the table"
 FIT_FILE = "Fit, guarantee and ledger (JSON)"
 NO_COMMAND_WITHOUT = (

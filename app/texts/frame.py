@@ -20,8 +20,8 @@ STAND_IN = "of stand-in data"
 def misread(names: str) -> str:
     """What of the address is not known."""
     return (
-        f"{names}: the value in the address is not known here or does not fit the other values, "
-        "so the page opens with a different one; choose another below."
+        f"Not understood in the address, or at odds with its other values: {names}. The page "
+        "opens with other values there; choose them below."
     )
 
 
@@ -81,12 +81,15 @@ LOSSES = {
     "clipping": "clipping",
     "noise": "noise",
 }
-LOSS = "Loss against the exact fit:"
+LOSS = "Loss relative to the exact fit:"
 
 
 def whole_bar(worth: str) -> str:
     """What the bar of losses is drawn in."""
-    return f"In {worth}. The whole bar is the exact fit's gain over the public limits alone."
+    return (
+        f"In {worth}. The whole bar is the exact fit's gain over a model of the public limits "
+        "alone, or the total loss if that is larger."
+    )
 
 
 # What a fit guarantees.
@@ -105,7 +108,7 @@ def claim_with_guarantee(epsilon: float, sentence: str, *, closed: bool) -> str:
     """A paper's claim before the guarantee. closed: its gaps are, so that one can be proved."""
     how = "with the gaps in its proof closed" if closed else "as printed"
     return (
-        f"The paper says epsilon = {show(epsilon)}; run here {how}: "
+        f"The paper says epsilon = {show(epsilon)}; its method, run here {how}: "
         f"{sentence[0].lower()}{sentence[1:]}"
     )
 
@@ -125,5 +128,8 @@ def proof(epsilon: float, delta: float, kind: str, source: str) -> str:
 # Share and export.
 SHARE = "Share and export"
 VIEW_LINK = {"explore": "all settings, no data", "compose": "every choice"}
-PRESENT = "Add `&present=1` to open it in present mode. To open it on another machine:"
+PRESENT = (
+    "Add `&present=1` (`?present=1` if the link has no `?`) to open it in present mode. To open it "
+    "on another machine:"
+)
 EACH_CARD = "Each card has buttons for its picture, a CSV file and a table of its numbers."

@@ -22,7 +22,7 @@ AGE_DIAL = "age of the orange person"
 
 EXERCISES_TITLE = "Exercises"
 TERMS = (
-    "Unless stated otherwise, ε is at δ = 10⁻⁵, for replacing the row of one person (or of one "
+    "Unless stated otherwise, δ = 10⁻⁵, and ε is for replacing the row of one person (or of one "
     "image)."
 )
 LEAD = f"What does privacy cost? Look (the answer is hidden), guess, then see the answer. {TERMS}"
@@ -53,8 +53,8 @@ NO_GUESS = "No guesses under this code yet."
 def class_privacy(hours: int) -> str:
     """What becomes of guesses; hours: until they are forgotten."""
     return (
-        "Guesses under a code are counted without names and held only in the server's memory, "
-        f"until {hours} hours after the last guess. Anyone who knows or guesses the code can see "
+        "Guesses under a code are counted without names and held only in the server's memory, for "
+        f"at most {hours} hours after the last guess. Anyone who knows or guesses the code can see "
         "them and add to them."
     )
 
@@ -136,8 +136,8 @@ NOTEBOOKS = {
     "04_clipping_and_subsampling": "two settings that decide how much the noise hurts",
     "05_release_and_audit": "how to publish a result, and how to check one",
     "06_use_a_release": "how to use a model of data that you never see",
-    "dp_em": "DP-EM (2017): every figure and table, beside our reproduction",
-    "vips": "VIPS (2020): every figure and table, beside our reproduction",
-    "gradient_em": "robust gradient EM (2023): every figure, beside our reproduction",
-    "labelled_mixtures": "labelled mixtures (2025): every figure, beside our reproduction",
+    "dp_em": "DP-EM (2017): every figure and table, reproduced",
+    "vips": "VIPS (2020): every figure and table of results, reproduced",
+    "gradient_em": "robust gradient EM (2023): every figure, reproduced",
+    "labelled_mixtures": "labelled mixtures (2025): every figure, reproduced",
 }

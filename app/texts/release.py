@@ -139,7 +139,7 @@ LOCKED_TOO_MUCH = (
 def total(epsilon: float, delta: float, who: str, releases: int) -> str:
     """The whole budget of a ledger, whom it protects, and how often it was spent from."""
     return (
-        f"The total budget is **ε = {show_bound(epsilon)}** at δ = {show_delta(delta)}, {who}. "
+        f"The total budget is **ε = {show_bound(epsilon)}** at δ = {show_delta(delta)} for {who}. "
         f"Releases so far: {releases}."
     )
 
@@ -173,10 +173,10 @@ def what_leaves(
     model: str, thing: str, size: int, *, documents: bool, persons: bool, synthetic: bool
 ) -> str:
     """What leaves. size: columns, or of documents public words. persons: an id says whose rows."""
-    over = f"{size:,} public words" if documents else f"{size} columns"
+    over = f"over {size:,} public words" if documents else f"in {size} columns"
     drawn = f"; 1,000 synthetic {thing}s drawn from the model;" if synthetic else ","
     return (
-        f"**What leaves:** the parameters of the model ({model}), fitted to all {thing}s over "
+        f"**What leaves:** the parameters of the model ({model}), fitted to all {thing}s "
         f"{over}{drawn} and a report that names the data and, where it is public, the number of "
         f"{'different ids' if persons else f'{thing}s'}."
     )

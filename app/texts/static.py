@@ -79,7 +79,7 @@ def release_checks(created: str, digest: str) -> str:
 
 # ---------------------------------------------------------------- what cannot be written
 
-LEAVE_OUT = "name only other pages with --only"
+LEAVE_OUT = "leave it out by naming only the other pages with --only"
 BASE_ERROR = ("it is not the address of an explorer", "give one of the form http://HOST:PORT/PATH")
 WITHOUT_CODES = " (without QR codes; to add them: pip install segno)"
 

@@ -57,7 +57,7 @@ def keep_schema_file(file: str) -> str:
 
 def schema_file_sets(file: str, unit: str, rows: int, person: str | None) -> str:
     """What a schema file sets. person: the column that says whose a row is."""
-    has = f"who has at most {rows:,} row{'s' if rows > 1 else ''}"
+    has = f"with at most {rows:,} row{'s' if rows > 1 else ''}"
     if person is not None:
         verb = "counts" if rows == 1 else "count"
         has = f"identified by the column {person}; at most {rows:,} of that {unit}'s rows {verb}"

@@ -131,7 +131,7 @@ def check_pairs(events: Events, title: str) -> None:
             raise NotCovered(
                 "sampling",
                 f"{title} has no theorem for {_WORDS[event.sampling]} under {event.adjacency}",
-                "choose poisson with add_remove or without_replacement with replace_one"
+                "choose poisson with add_remove, or without_replacement with replace_one"
                 + (f", or {UNSAMPLED}" if event.adjacency != "add_remove" else ""),
             )
 

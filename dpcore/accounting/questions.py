@@ -343,5 +343,5 @@ def attacker_success(events: Events, prior: Real, accountant: str | Accountant =
 def _prior(value: Real) -> Array:
     prior = np.asarray(value, dtype=float)
     if not np.all((prior > 0.0) & (prior < 1.0)):
-        raise InputError("prior", "a value is not between 0 and 1", "give a probability, e.g. 0.5")
+        raise InputError("prior", "a value is not strictly between 0 and 1", "give e.g. 0.5")
     return prior

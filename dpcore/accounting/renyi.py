@@ -124,7 +124,7 @@ def check_renyi(events: Events, title: str) -> None:
             raise NotCovered(
                 "sampling",
                 f"{title} has no theorem for samples drawn without replacement",
-                "choose wbk27 or pld with the noise under replace_one",
+                "give the noise under replace_one and choose wbk27 or pld",
             )
         if event.sampling == "poisson":
             _check_poisson(event, title)

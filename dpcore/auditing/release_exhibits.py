@@ -53,7 +53,8 @@ def one_sided_noise(
         epsilon,
         delta,
         ("a far row in the second class", "the same row in the small first class"),
-        "a released covariance of the first class that is not above the exact one with that row",
+        "a released covariance of the first class that, in some direction, is smaller than the "
+        "exact one with that row",
         counted,
         impossible=True,
     )
@@ -189,7 +190,7 @@ def rank_one_noise(epsilon: float = 1.0, delta: float = 1e-5, *, dim: int = 12) 
     """
     scale = _rank_one_scale(epsilon, delta, whole("dim", dim, least=3))
     return Counterexample(
-        "rank-1 singular Gaussian noise is private",
+        "a mechanism with rank-1 singular Gaussian noise is private",
         positive("epsilon", epsilon),
         probability("delta", delta),
         _rank_one_delta(epsilon, scale, dim),

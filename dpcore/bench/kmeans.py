@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 CONDITIONS = (
     "Plain: our complete fit; the peer is given the centres that our fit has after its first step, "
     "and does the remaining steps. Private: complete fits, at the same stated epsilon; the case "
-    "states what our fit protects, and the peer states pure epsilon."
+    "states what our fit protects, and the peer states delta 0."
 )
 JUDGED_BY = (
     "mean squared distance of a row from its centre, lower is better; private: the median over fits"

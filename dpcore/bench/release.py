@@ -28,9 +28,9 @@ from dpcore.models.labelled_mixture.published_mathematics import classes_of, des
 from dpcore.privacy import Privacy
 
 CONDITIONS = (
-    "Covariances: both sides solve the same problem until convergence; where it is too large for "
-    "the peer, our own solver, stopped early, takes its place. Releases: both sides are from this "
-    "package, at the same proved guarantee, on the same simulated tables."
+    "Covariances: both sides solve the same problem until convergence; where the problem is too "
+    "large for the peer, our own solver, stopped early, takes the peer's place. Releases: both "
+    "sides are from this package, at the same proved guarantee, on the same simulated tables."
 )
 JUDGED_BY = (
     "covariances: the trace; releases: the median divergence from the exact classes; design: "

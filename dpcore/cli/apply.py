@@ -159,5 +159,6 @@ def _note(cells: NDArray[np.float64], rows: NDArray[np.float64]) -> None:
     if missing or moved:
         print_note(
             f"missing or infinite cells, replaced by their public fill: {missing:,}; cells "
-            f"outside the public limits, moved to the nearest limit: {moved:,}."
+            "moved because they or their row lay outside the public limits: "
+            f"{moved:,}."
         )

@@ -168,8 +168,8 @@ def _changes(rows: Sequence[Row]) -> None:
         ]
     )
     print_prose(
-        "Before: the median ratio of earlier runs of the same case, peer and number of cores. "
-        f"Slower: below {SLOWER:g} times that median."
+        "Before: the median ratio of earlier runs with the same case, peer, peer version and "
+        f"number of cores. Slower: below {SLOWER:g} times that median."
     )
 
 

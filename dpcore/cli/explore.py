@@ -17,7 +17,8 @@ OPTIONS = """
 --port P=8501: port on this machine [8501]
 --no-browser: do not open a browser [one is opened]
 --json: print the address as JSON [a line for people]
-state [state]: a link from 'Share and export': a=b&c=d, or PAGE?a=b for another page [none]
+state [state]: the end of a link from 'Share and export': a=b&c=d, or PAGE?a=b for another page
+    [none]
 """
 
 

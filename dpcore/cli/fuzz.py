@@ -102,7 +102,7 @@ def _show(record: dict[str, Any]) -> None:
         print()
     print_prose(
         f"{record['pairs']:,} pairs of neighbouring files in {record['seconds']:,} seconds, seed "
-        f"{record['seed']}: {record['compared']:,} compared, {record['releases']:,} releases; "
+        f"{record['seed']}: {record['compared']:,} compared, with {record['releases']:,} releases; "
         f"{record['refused']:,} with both files refused, {record['refused_one']:,} with one "
         "refused because it had a word among its numbers. Worst ratio: the largest change in an "
         "exact sum, as a share of the sensitivity stated in its ledger entry: "

@@ -123,10 +123,9 @@ def _print(record: dict[str, Any]) -> None:
 
     budget, spent, left = record["budget"], record["spent"], record["left"]
     print_prose(
-        f"Budget: epsilon = {show_bound(budget['epsilon'])}, delta = "
+        f"Budget for all releases together: epsilon = {show_bound(budget['epsilon'])}, delta = "
         f"{delta_text(budget['delta'])}, "
-        f"{protects(record['adjacency'], record['unit'], record['rows_per_person'])}, for all "
-        "releases together."
+        f"{protects(record['adjacency'], record['unit'], record['rows_per_person'])}."
     )
     print_prose(
         f"Spent: epsilon = {show_bound(spent['epsilon'])}. One more release could have at most "

@@ -17,8 +17,8 @@ OPTIONS = """
 folder FOLDER: folder for the notebooks; no file is overwritten
 --json: print the paths of the files as JSON [how to open them]
 ---
-Lessons 01 to 06 have cells to fill in, each with a check. Each of the other notebooks shows every
-figure and table of a paper next to our reproduction. With DPCORE_FAST=1 in the environment, all
+Lessons 01 to 06 have cells to fill in, each with a check. Each of the other notebooks reproduces
+the figures and tables of a paper. With DPCORE_FAST=1 in the environment, all
 notebooks run a short version.
 """
 

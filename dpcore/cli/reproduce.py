@@ -22,7 +22,7 @@ FACTS = {"proved_epsilon": "showing the epsilon that is actually proved"}
 OPTIONS = """
 name [NAME]: what to regenerate [list everything]
 --data FOLDER: folder with the published data sets, which are not part of the package [the folder
-    data in DPCORE_SHARED, then the folder of dpcore data add]
+    data in DPCORE_SHARED, then the folder that dpcore data add fills]
 --draws B: noise draws for each split [the figure's own]
 --splits S: random splits of the rows [the figure's own]
 --html FILE: also write the figure as a page [none]
@@ -84,7 +84,7 @@ def _show(reproduction: Reproduction) -> None:
             proved = [row for row in here if row.get(fact) is not None]
             if proved:
                 print()
-                print_prose(f"The same, {words}.")
+                print_prose(f"The same table, {words}.")
                 print_table(_crossed(proved, fact))
     print()
     print_prose(reproduction.finding)

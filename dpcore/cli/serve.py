@@ -19,8 +19,8 @@ OPTIONS = f"""
 --host H={HERE}: address to listen on; 0.0.0.0 for all addresses of this machine [{HERE}]
 --port P=8501: port [8501]
 --base-path /X=: path under which a proxy serves the explorer, for example /dp [the root]
---allow-upload: let visitors open their own files, with ledgers in the folder {LEDGERS} [only on
-    {HERE}]
+--allow-upload: let visitors open their own files, with ledgers in the folder that {LEDGERS}
+    names [only on {HERE}]
 --unlock: show exact values of an upload to whoever opened it [only on {HERE}]
 --json: print the address as JSON [a line for people]
 ---

@@ -13,7 +13,7 @@ OPTIONS = """
 folder FOLDER: folder for the pages; those of an earlier run are replaced
 --only NAME+: only this page: the name of a bundled table or collection, compose or lessons;
     repeatable [all; with --release, none]
---release RELEASE+: a release's folder, whose page shows what was released and never a row;
+--release RELEASE+: a release's folder; its page shows what was released, and no rows;
     repeatable [none]
 --base URL=: also write the exercise sheet, with and without answers, with links to the explorer at
     this address, and with QR codes if segno is installed [no sheet]

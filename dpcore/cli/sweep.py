@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> None:
     limited = schema is not None and schema.person is not None
     rows = choices["rows_per_person"] if limited else 1
     who = protects(args.adjacency, unit, rows, thing, limited=limited)
-    print_prose(f"Each epsilon holds at delta = {args.delta} in total, for {who}.")
+    print_prose(f"Each epsilon is the total of one fit at delta = {args.delta}, for {who}.")
     print_prose(
         f"{choices['metric']}: computed from private rows, for the custodian only, not part of a "
         "release."

@@ -11,7 +11,7 @@ from dpcore.privacy.guarantee import delta_text, show_bound
 OPTIONS = """
 dossier RELEASE: a release's folder, with every file in it; or its dossier.json, with the files next
     to it
---ledger L: the ledger that paid [not checked]
+--ledger L: the ledger from which the release was paid [not checked]
 --json: one JSON object [a few sentences]
 ---
 The command replays the proof, checks each file against its hash in the dossier, regenerates the
@@ -46,5 +46,9 @@ def _print_rest(record: dict[str, Any]) -> None:
         files = "; ".join(f"{name}: {how}" for name, how in record["files"].items())
         print_prose(f"Files checked against the dossier: {files}.")
     if record["unvouched"]:
-        remedy = " To compare with the ledger, give --ledger." if record["ledger"] is None else ""
+        remedy = (
+            " To check the release against its ledger, give --ledger."
+            if record["ledger"] is None
+            else ""
+        )
         print_prose(f"Not verified here: {', '.join(record['unvouched'])}.{remedy}")

@@ -75,7 +75,7 @@ def _curve(attack: Attack) -> Panel:
             f"At epsilon {show(epsilon)}, with 5% false alarms: "
             + (f"the attacker hits {hit:.0%}; " if np.isfinite(hit) else f"{PLAYING}; ")
             + (
-                f"no attacker has more than {most:.0%} hits."
+                f"no attacker hits more than {most:.0%}."
                 if np.isfinite(most)
                 else "no upper bound is proved."
             )

@@ -50,8 +50,8 @@ BARS, CURVE = "bars", "curve"
 HEIGHT = 470
 TIPS = {
     "linear": "Adds up the epsilons of all releases.",
-    "advanced": "Grows with the square root of the number of releases rather than linearly, but "
-    "exceeds the plain sum for few releases.",
+    "advanced": "Its ε grows with the square root of the number of releases rather than linearly, "
+    "but exceeds the plain sum for few releases.",
     "zcdp": "Zero-concentrated DP: adds up one number per release (ρ), then converts the sum to ε.",
     "ma": "Adds up log moments of the privacy loss and takes the best order. Orders are whole "
     "numbers up to a cap; where the best order is the cap, the bound is looser than necessary.",

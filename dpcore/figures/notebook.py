@@ -40,7 +40,7 @@ def effort(full: Choice, quick: Choice) -> Choice:
 
 def lasted() -> str:
     """How long the notebook has computed, whatever else the machine did, and in which version."""
-    words = "the fast version (DPCORE_FAST=1)" if fast() else "the full version"
+    words = "in the fast version (DPCORE_FAST=1)" if fast() else "in the full version"
     return f"{time.process_time():.0f} seconds of processor time, {words}."
 
 

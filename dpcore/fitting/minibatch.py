@@ -194,7 +194,7 @@ class SampledSettings(Settings):
     rate: float | None = option(
         None,
         sampling_rate,
-        "instead of a minibatch: the share of the data per step, 1 for all [0.25]",
+        "instead of a minibatch size: the share of the data per step, 1 for all [0.25]",
         metavar="Q",
         dial=rate_dial(QUARTER),
     )

@@ -209,7 +209,7 @@ def demand_replacement(requests: Sequence[Privacy]) -> None:
     """Raise InputError unless all requests protect what the papers of these models protect."""
     if any(p.adjacency != "replace_one" for p in requests):
         raise InputError(
-            "adjacency", "the paper protects only the replacement of a row", "choose replace_one"
+            "adjacency", "the paper covers only the replacement of a row", "choose replace_one"
         )
 
 

@@ -263,7 +263,8 @@ class Session(Generic[S]):
         """
         if self.limited and self.private:
             raise WallError(
-                "no theorem covers coins by row position where one person's change moves other rows"
+                "no theorem covers random numbers drawn by row position if changing one person "
+                "moves other people's rows"
             )
         if self.adjacency != "add_remove":
             return np.random.default_rng([use, self.source._count])
@@ -460,7 +461,9 @@ def _check_noise(noise: Noise, *, private: bool) -> None:
     """Refuse, before anything is summed, noise that would not protect."""
     if noise.law not in ("gaussian", "laplace") or not noise.widen_off_diagonal >= 1.0:
         raise InputError(
-            "noise", "the distribution is unknown or restricted", "use gaussian or laplace"
+            "noise",
+            "the distribution is unknown, or too narrow off the diagonal",
+            "use gaussian or laplace",
         )
     noise_multiplier = np.asarray(noise.noise_multiplier, dtype=float)
     if private and not np.all((noise_multiplier > 0.0) & np.isfinite(noise_multiplier)):

@@ -119,7 +119,9 @@ class Sealed(ABC):
         )
 
     def __iter__(self) -> NoReturn:
-        raise WallError(f"a private {self.kind} cannot be iterated: measure it through a session")
+        raise WallError(
+            f"a private {self.kind} cannot be iterated over: measure it through a session"
+        )
 
     def __len__(self) -> NoReturn:
         raise WallError(

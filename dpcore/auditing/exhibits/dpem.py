@@ -31,7 +31,7 @@ def centred_scatter(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
     mu = stated_mu(epsilon, delta)
     return of_normal_noise(
         "centred-scatter",
-        claim="a scatter about the exact mean changes by at most 2/N",
+        claim="one row changes a scatter about the exact mean by at most 2/N",
         epsilon=epsilon,
         delta=delta,
         published=mu * moved / 2.0,
@@ -116,7 +116,9 @@ def lloyd_replaced(epsilon: float = 1.0, *, dim: int = 1) -> Exhibit:
     scales = ((dim + 1) / epsilon, 2.0 * (dim + 1) / epsilon)
     pictures = [
         Picture(
-            "total of the counts and sums that change", scale * noise[0], scale * noise[1] + numbers
+            "total shift of the counts and sums, each in the direction of its change",
+            scale * noise[0],
+            scale * noise[1] + numbers,
         )
         for scale in scales
     ]
@@ -132,7 +134,7 @@ def lloyd_replaced(epsilon: float = 1.0, *, dim: int = 1) -> Exhibit:
                 "a row at one end, in one cluster",
                 "the same row at the other end, in the other cluster",
             ),
-            "every count and sum above the larger of its two exact values",
+            "every changed count and sum beyond its second exact value, seen from its first",
         ),
         source=f"{PAPER}, section 7 (DPLloyd; Su et al. 2016)",
         assumption="a row is added or removed; elsewhere the paper uses replacement",
@@ -165,7 +167,7 @@ def classic_gaussian(epsilon: float = 15.0, delta: float = 1e-5) -> Exhibit:
         correction="noise calibrated exactly (Balle, Wang 2018)",
         case=(
             "the formula is proved only for epsilon below 1; with delta 1e-5 it gives too little "
-            "noise above about 8."
+            "noise for epsilon above about 8."
         ),
     )
 

@@ -77,7 +77,7 @@ def mapping_support(**words: Any) -> Exhibit:
         source=f"{PAPER}, random mapping of class sizes",
         assumption="each released set of class sizes is about as likely under either table",
         case=(
-            "apart from the smoothing, most class sizes that can be released are possible under "
+            "apart from the smoothing, many class sizes that can be released are possible under "
             "only one of the two tables."
         ),
     )
@@ -91,8 +91,8 @@ def empty_neighbours(**words: Any) -> Exhibit:
         source=f"{PAPER}, equation 29",
         assumption="removing a row changes only the share of its own class",
         case=(
-            "shares add up to 1, so changing one changes another, and the neighbours in the "
-            "equation do not exist."
+            "shares add up to 1, so changing one changes another; no two neighbouring tables "
+            "differ as the equation assumes."
         ),
     )
 

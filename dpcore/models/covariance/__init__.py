@@ -64,6 +64,6 @@ MODEL = Model(
     },
     uncertainty="uncertainty:UNCERTAINTY",
     worlds=(World(common=0.95, spread=2.5, alike=0.8), World(0.8, 0.5, 0.7), World(0.01, 0.3, 0.4)),
-    decides="how strongly the columns are correlated, and how much of its limits each column fills",
+    decides="how strongly the columns are correlated, and how much of its range each column fills",
     audits={"covariance": "attack:COVARIANCE"},
 )

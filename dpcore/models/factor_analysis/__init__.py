@@ -143,7 +143,7 @@ MODEL = Model(
         ),
     ),
     worlds=(World(common=0.95, spread=2.5, alike=0.8), World(0.8, 0.5, 0.7), World(0.01, 0.3, 0.4)),
-    decides="how much of their variance the columns share, and how much of its limits each column "
+    decides="how much of their variance the columns share, and how much of its range each column "
     "fills",
     audits={"fa": "attack:FA"},
 )

@@ -33,11 +33,11 @@ _WORLDS = (
     World(0.35, related=0.5, mirrored=True),
 )
 _DECIDES = (
-    "the norm of the coefficients relative to sigma, and how much of its limits each column fills"
+    "the norm of the coefficients relative to sigma, and how much of its range each column fills"
 )
 STATEMENT = Statement(
     adds="a clipped gradient: *diameter of a ball of clipped vectors and a count*",
-    proved="every step uses all rows; gradients are clipped at norm sqrt(d tau)",
+    proved="every step uses all rows; gradients are clipped to norm sqrt(d tau)",
     claim="Wang et al. 2023, Algorithm 2 and Theorem 3: holds where each row is used in only one "
     "step; the two printed forms of the noise variance differ by a factor of ln(1/zeta), and the "
     "second is smaller for zeta above 1/e, and too small for zeta near 1",

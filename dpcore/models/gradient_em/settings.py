@@ -117,7 +117,8 @@ class GradientSettings(Settings):
     threshold: float | None = option(
         None,
         positive,
-        "largest norm of a gradient; for robust, the scale of its truncation [sqrt(d tau)]",
+        "largest norm of a gradient [sqrt(d tau); paper mode 1]; for robust, the scale of its "
+        "truncation [2 sqrt(tau)]",
         flag="clip",
         metavar="C",
         dial=Dial(
@@ -168,14 +169,15 @@ class GradientSettings(Settings):
     own: bool = option(
         True,
         yes_or_no,
-        "own (the columns' units, from 0) or unit (shares of their limits, from the middle) [own]",
+        "own (the columns' units, from 0) or unit (half ranges of their limits, from the middle) "
+        "[own]",
         flag="coordinates",
         metavar="W",
         read=_own,
         write=lambda own: "own" if own else "unit",
         dial=Dial(
             "Measured in the columns' own units, from 0",
-            "Otherwise, columns are measured as shares of their limits, from the middle.",
+            "Otherwise, columns are measured in half ranges of their limits, from the middle.",
         ),
     )
     split: bool = switch_option(
@@ -269,7 +271,7 @@ class MissingSettings(GradientSettings):
     missing_rate: float = option(
         0.0,
         share_below_one,
-        "extra share of the numbers to hide, at random and independently of the data [0]",
+        "extra share of the cells to hide, at random and independently of the data [0]",
         metavar="P",
         dial=Dial(
             "Extra share of the cells to hide",

@@ -67,7 +67,7 @@ MODEL = Model(
         "nearest rows in a clipped ball*; before that, one count in a histogram of distances "
         "from a centre",
         proved="one release for each step, one for the starting centres, and three that locate "
-        "the rows and set the clipping radius",
+        "the rows and set the clipping norm",
         claim="DP-EM 2017, section 7: counts are used without noise and are not charged, so "
         "nothing is proved. DPLloyd (Su et al. 2016) is proved where a row is added or removed, "
         "not where one is replaced",

@@ -114,7 +114,7 @@ MODEL = Model(
         "classes change by a vector of bounded length each; features are public*",
         proved="four releases, each in a frame computed from the one before; where only labels are "
         "protected, one release",
-        claim="Liu, Scaglione, Peisert 2025, Theorem 1: refuted, see below",
+        claim="Liu, Scaglione, Peisert 2025, Theorem 1: refuted (see below)",
     ),
     reads="label",
     opening=Opening(components=1),
@@ -160,7 +160,7 @@ MODEL = Model(
     uncertainty="uncertainty:UNCERTAINTY",
     worlds=(World(), World(0.6, 0.6, 0.5), World(0.5, 0.6, 0.5, even=1.0, edges=0.05)),
     decides="how many cells are at their limits, how small the smallest class is, and how much of "
-    "its limits each column fills",
+    "its range each column fills",
     metrics=(
         Metric(
             "reverse_kl",

@@ -58,7 +58,7 @@ class Bags:
             or np.any(np.diff(starts) < 0)
         ):
             raise InputError(
-                "corpus", "its list of words does not match its documents", "build the file again"
+                "corpus", "its word counts do not match its documents", "build the file again"
             )
         counts = np.fmin(np.fmax(counts, 0.0), MOST)
         counts = np.where((words >= 0) & (words < size), counts, 0.0)

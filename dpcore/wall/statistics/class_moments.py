@@ -150,7 +150,7 @@ class LabelledMoments(Summed[ClassFrames, NoisyMoments]):
 
     def checked(self, session: Session[Any], of: ClassFrames) -> ClassFrames:
         if session.private and not of.clipped:
-            raise WallError("frames of private rows must clip")
+            raise WallError("private rows must be clipped in their frames")
         demand_shape(of.center, (session.source.components, session.public.dim))
         if (self.components, self.dim) != (session.source.components, session.public.dim):
             raise ValueError("the contribution's shape does not match the rows")
