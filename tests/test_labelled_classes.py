@@ -152,7 +152,7 @@ def test_slow_ways_are_named_where_there_are_too_many_rows(
     setting = staged()
     grid, exact = studied(setting, 1)
     found = worth_of(table(), setting, grid, exact)
-    assert found.left_out == ("shaped noise",)
+    assert found.left_out == ("noise shaped by the public columns",)
     assert "mte" not in [way.name for way in found.ways]
 
 

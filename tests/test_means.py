@@ -356,7 +356,7 @@ def test_one_column_shows_where_numbers_are_cut_and_the_estimate_beside_the_trut
     assert "persons" not in private
     (panel,) = [one for one in scene.panels if one.id == "private"]
     assert "mean " in panel.subtitle[0]
-    assert "are clipped." in panel.alt[0]
+    assert "are truncated at" in panel.alt[0]
     assert panel.alt[0].startswith("Private fit at epsilon 0.100. The mean is ")
 
 

@@ -94,7 +94,11 @@ class Verdict:
         if self.word != DIFFERS:
             return ""
         wanted = ((check, max(check.of, 1)) for check in self.checks if not check.ours)
-        least = [f"{most} instead of {check.holds}" for check, most in wanted if check.holds < most]
+        least = [
+            f"{most} points instead of {check.holds}"
+            for check, most in wanted
+            if check.holds < most
+        ]
         subject = "the claim" if len(least) == 1 else "the claims"
         return f" To agree, {subject} would have to hold at {', and at '.join(least)}."
 

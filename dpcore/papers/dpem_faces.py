@@ -32,7 +32,7 @@ EPSILONS = (0.2, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 SIDE = 64
 POOLS = (4, 8)  # squares of so many pixels each way
 DENSE = 512  # up to here all eigenvectors are found; beyond, only the leading ones
-STATED, CODED, PROVED = "stated noise", "the released program's noise", "proved"
+STATED, CODED, PROVED = "stated noise", "noise of the authors' program", "proved"
 CHANCE = "chance"
 EXACT = "without privacy"
 # Whose ten loadings are drawn as faces, of the first noise draw, and at which epsilon.
@@ -49,7 +49,7 @@ HALF = 0.5  # of the subspace: what is called seen
         lambda rows: (y >= HALF for (_, x), y in points(rows, STATED).items() if 0.1 < x < 0.5),
     ),
     holds(
-        "the released program's noise meets the epsilon that it states",
+        "the noise of the authors' program is enough for the epsilon that it states",
         lambda rows: (y <= x for (_, x), y in points(rows, (CODED, "proved_epsilon")).items()),
     ),
 )
@@ -217,7 +217,7 @@ def finding(rows: Sequence[Row]) -> str:
     small = [epsilon for epsilon in values(rows, STATED) if epsilon < 1.0]
     stated = max(values(rows, STATED)[epsilon] for epsilon in small)
     coded = [
-        f"{row['y']:.4f} at nominal {row['x']:g} (really {row['proved_epsilon']:.3g})"
+        f"{row['y']:.4f} at nominal epsilon {row['x']:g} (proved: {row['proved_epsilon']:.3g})"
         for row in rows
         if row["curve"] == CODED and row["x"] <= 1.0
     ]
@@ -229,8 +229,9 @@ def finding(rows: Sequence[Row]) -> str:
         when = f"from {min(reached):g}" if reached else "never"
         thresholds.append(f"{name} {when} (chance {alone:.3f})")
     return (
-        f"Below epsilon 1 the stated noise recovers at most {stated:.4f} of the subspace (chance: "
-        f"{chance:.4f}); the released program's {', '.join(coded)}. Half of the subspace is "
+        f"Below epsilon 1, at most {stated:.4f} of the subspace is recovered with the stated noise "
+        f"(chance: {chance:.4f}); with the noise of the authors' program, "
+        f"{', '.join(coded)}. Half of the subspace is "
         "recovered: "
         f"{'; '.join(thresholds)}."
     )

@@ -208,8 +208,8 @@ def _order(rows: Sequence[Row], epsilons: Sequence[float]) -> str:
         mixed, gaussian = (values(rows, Counting(c, method).name) for c in ("LLG", "GGG"))
         above.append(f"{WORDS[method]} at {_below(mixed, gaussian, epsilons)}")
     return (
-        f"Number of the {len(epsilons)} budgets at which the printed order holds, to {SAME} nats: "
-        f"{'; '.join(orders)}; GGG above LLG: {', '.join(above)}."
+        f"Number of the {len(epsilons)} budgets at which the printed order holds to within {SAME} "
+        f"nats: {'; '.join(orders)}; GGG above LLG: {', '.join(above)}."
     )
 
 

@@ -42,7 +42,7 @@ def _countable(rows: Sequence[Row]) -> list[bool]:
 @experiment(
     "DP-EM: noise by composition method",
     holds(
-        "every epsilon claimed for Gaussian releases alone holds",
+        "with Gaussian noise alone, every claimed epsilon holds",
         lambda rows: (
             row["proved_epsilon"] <= row["x"]
             for row in rows
@@ -50,10 +50,10 @@ def _countable(rows: Sequence[Row]) -> list[bool]:
         ),
     ),
     holds(
-        "zCDP needs less noise than the moments accountant (orders to 100) at small epsilon",
+        "zCDP needs less noise than the moments accountant (orders up to 100) at small epsilon",
         _less_than_capped,
     ),
-    holds("advanced composition accepts the printed delta of each release", _countable),
+    holds("the printed delta of each release is feasible under advanced composition", _countable),
 )
 def table_noise(run: Run) -> str:
     """Noise multipliers of DP-EM's releases by each composition method, and what they really prove.

@@ -178,7 +178,7 @@ def _finding(rows: list[Row]) -> str:
         sentences.append(
             f"{words}: {exact:.1f} converged without privacy, {own:.1f} after the "
             f"private fit's clipped steps without noise, {private:.1f} at epsilon 1, {moved:.1f} "
-            "by k-means"
+            "by k-means at epsilon 1"
         )
     attacks = [row for row in rows if "ceiling" in row]
     worst = max((row for row in attacks if row["x"] == 1.0), key=lambda row: float(row["y"]))
@@ -190,6 +190,7 @@ def _finding(rows: list[Row]) -> str:
         f"Distance of the nearest centre, in standard deviations of the crowd: "
         f"{'; '.join(sentences)}. The attacker is right about {exact_rate:.0%} of fits without "
         f"privacy; at epsilon 1 the best of {sum(row['x'] == 1.0 for row in attacks)} attacks is "
-        f"right in {worst['y']:.1%} ({worst['low']:.1%} to {worst['high']:.1%}), proved to be at "
-        f"most {worst['ceiling']:.1%}; of {len(attacks)} intervals {above} lie above their ceiling."
+        f"right in {worst['y']:.1%} of cases ({worst['low']:.1%} to {worst['high']:.1%}), proved "
+        f"to be at most {worst['ceiling']:.1%}; of {len(attacks)} intervals {above} lie above "
+        "their ceiling."
     )

@@ -44,7 +44,7 @@ WAYS = (PLAIN, clipped_at(1.0), ROBUST, EXACT, OURS)
     "Robust gradient EM, Figure 5: census tables",
     *CLAIMS,
     trend("a larger epsilon gives less error", ROBUST.name, -1),
-    stands_in="the best fit for the truth, and another census table for one of the three",
+    stands_in="the best fit in place of the truth, another census table in place of one of three",
 )
 def figure_5(run: Run) -> str:
     """Error of a symmetric mixture of census rows by epsilon.
@@ -57,7 +57,7 @@ def figure_5(run: Run) -> str:
         run.panel(
             name,
             f"total epsilon (delta = {delta_text(DELTA)}, one row replaced)",
-            "distance of beta from the best fit (nearer sign), half ranges",
+            "distance of beta from the best fit (up to sign), half ranges",
             f"{name}: sigma {SIGMA:g}, {STEPS} steps",
             log_y=True,
         )

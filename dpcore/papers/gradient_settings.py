@@ -186,8 +186,8 @@ def finding(rows: list[Row]) -> str:
     return (
         f"The paper's order (no privacy, then Algorithm 2, then Algorithm 1 with C = 1) holds at "
         f"{order} of {count} points; there C = 1 is far below a gradient's norm. Algorithm 2 is "
-        f"better with exact noise than as printed at {exact}. Clipping at sqrt(d tau), which uses "
-        f"the same tau, is the most accurate private method at {ours} of {count}."
+        f"better with exact noise than as printed at {exact} of {count}. Clipping at sqrt(d tau), "
+        f"which uses the same tau, is the most accurate private method at {ours} of {count}."
     )
 
 

@@ -35,7 +35,7 @@ from dpcore.papers.gradient_settings import (
 )
 from dpcore.papers.reproduction import Ask, Reproduction, Run, experiment, values
 
-ERROR = "distance of beta from the truth (nearer sign), in the data's units"
+ERROR = "distance of beta from the truth (up to sign), in the data's units"
 THRESHOLDS = (0.1, 0.5, 1.0, 5.0, 10.0)
 MORE_THRESHOLDS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 BUDGETS = (0.25, 1.0, 4.0)
@@ -51,7 +51,7 @@ OWN_SETTINGS = "our own settings: the paper states hardly any"
 SWEPT = (
     *CLAIMS,
     trend("more columns give more error", ROBUST.name, 1, ("columns",)),
-    trend("more rows or a larger epsilon give less error", ROBUST.name, -1, ("epsilon", "rows")),
+    trend("more rows or a larger epsilon gives less error", ROBUST.name, -1, ("epsilon", "rows")),
     beside(ordered("the error of Algorithm 2 stays below its bound", ROBUST.name, BOUND)),
 )
 
@@ -99,7 +99,7 @@ def _by_step(run: Run, case: Case) -> None:
 def _against_robust(run: Run, case: Case) -> None:
     """Final error of clipping / that of Algorithm 2 as printed, by threshold and epsilon."""
     name = _ratio_panel(case)
-    run.panel(name, "threshold C", RATIO, f"{name} (below 1 it is)", log_y=True)
+    run.panel(name, "threshold C", RATIO, f"{name} (ratio below 1)", log_y=True)
     ways = (ROBUST, *map(clipped_at, MORE_THRESHOLDS))
     for epsilon in run.progress(BUDGETS):
         finals: dict[str, list[Array]] = {way.name: [] for way in ways}
@@ -121,7 +121,7 @@ def _better(rows: list[Row], case: Case) -> str:
     better = [c for c, ratio in worst.items() if ratio < 1.0]
     size = case.sigma * case.columns**0.5
     where = f"from C = {min(better):g} to {max(better):g}" if better else "at no C"
-    return f"{where} where that is {size:.2g}"
+    return f"{where} where sigma sqrt(d) is {size:.2g}"
 
 
 @experiment("Robust gradient EM, Figure 2: symmetric mixture", *SWEPT, stands_in=OWN_SETTINGS)
@@ -155,13 +155,13 @@ def figure_4(run: Run) -> str:
     "Robust gradient EM in the local model",
     ordered("the model with a trusted curator is more accurate", OURS.name, LOCAL.name),
     trend("more rows give less error in the local model", LOCAL.name, -1),
-    stands_in="the paper prints no figure of the local model",
+    stands_in="the paper prints no figure for the local model",
 )
 def in_the_local_model(run: Run) -> str:
     """Error of all three models by rows, with a curator and with noise that each person adds.
 
-    The paper says that its methods extend to the local model, and prints none. Each person sends
-    one clipped and noisy gradient, in the step of a random fifth of them. A minute.
+    The paper says that its methods extend to the local model, but prints no figure for it. Each
+    person sends one clipped and noisy gradient, in the step of a random fifth of them. A minute.
     """
     cases = (MIXTURE, TWO_LINES, INCOMPLETE)
     for case in run.progress(cases):

@@ -49,7 +49,7 @@ LOCAL = (
     ),
     beside(
         ordered(
-            "the estimator of Theorem 2 has a smaller error than plain clipping, at exact noise",
+            "the estimator of Theorem 2 has a smaller error than plain clipping, with exact noise",
             (CENTRAL[2].name, "mean"),
             (CENTRAL[4].name, "mean"),
         )
@@ -100,8 +100,8 @@ def finding(rows: list[Row]) -> str:
     clip = sum(here[clipped] <= here[exact] for here in central)
     bit = sum(min(here, key=here.__getitem__) == LOCAL[3].name for here in local)
     return (
-        f"With a curator, the error of Theorem 2 is {min(ratios):.1f} to {max(ratios):.1f} times "
-        f"smaller than that of Lemma 1; plain clipping with exact noise is at least as good as "
+        f"With a curator, the error of Lemma 1 is {min(ratios):.1f} to {max(ratios):.1f} times "
+        f"that of Theorem 2; plain clipping with exact noise is at least as good as "
         f"Theorem 2 with exact noise at {clip} of {len(central)} points. Without a curator, a "
         f"single random bit per person is the most accurate at {bit} of {len(local)}, with delta 0."
     )

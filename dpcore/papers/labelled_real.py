@@ -170,7 +170,7 @@ def figure_9(run: Run) -> str:
 
 @experiment(
     "Labelled release, Table I: class sizes",
-    trend("the meters' classes shrink to a few rows", CLASS_ROWS, -1, (METERS,)),
+    trend("the class sizes of the meter data fall to a few rows", CLASS_ROWS, -1, (METERS,)),
     stands_in=SWISS,
 )
 def table_1(run: Run) -> str:

@@ -81,8 +81,8 @@ def _finding(rows: list[Row]) -> str:
     places = ", ".join(f"sigma {row['x']:g} with {int(row['panel']):,}" for row in short)
     head = {row["curve"]: row["y"] for row in rows if (row["panel"], row["x"]) == ("20000", 1.24)}
     return (
-        f"The printed epsilon {head[PRINTED]:.3g} (sigma 1.24, 20,000 documents) holds: the "
-        f"noise gives {head[TIGHT]:.3g}, although the printed composition with the true "
+        f"The printed epsilon {head[PRINTED]:.3g} (sigma 1.24, minibatches of 20,000) holds: tight "
+        f"composition gives {head[TIGHT]:.3g}, although the printed composition with the true "
         f"sensitivity gives {head[LOOSE]:.3g}. In {len(short)} of {len(SIGMAS) * len(SIZES)} "
         f"settings the printed epsilon is too small: {places}."
     )

@@ -47,7 +47,7 @@ GRADIENTS_SAME = "DPVI, at the epsilon proved for the printed steps"
 SAME_NOISE, SAME_NOISE_DPVI = "VIPS, the same noise", "DPVI, the same noise"
 CLIMB: dict[str, Any] = {"algorithm": "dpvi", "rate": 0.05, "iterations": 50}
 MEAN, SIMULATED, TERMS = "tanh(t/2) / 2t", "mean of simulated draws", 200
-AUC = "AUC on rows held out"
+AUC = "AUC on held-out rows"
 
 
 WAYS = (

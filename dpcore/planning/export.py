@@ -18,10 +18,10 @@ from dpcore.releases.sheet import as_csv
 
 WhatIfs = Sequence[tuple[str, ReleasePlan]]
 HOW = (
-    "Accuracy is how much of the exact fit's gain over the model's simplest baseline a release "
-    "keeps, simulated on rows drawn from the public limits: the median on medium rows, and the "
-    "range from the tenth to the ninetieth percentile over easy, medium and hard rows. "
-    "No row of any table was read, and nothing was spent."
+    "Accuracy is the share of the exact fit's gain over the model's simplest baseline that a "
+    "release keeps. It is simulated on rows drawn from the public limits: the median on medium "
+    "rows, and the range from the tenth to the ninetieth percentile over easy, medium and hard "
+    "rows. No row of any table was read, and nothing was spent."
 )
 
 
@@ -55,7 +55,7 @@ def summary(plan: ReleasePlan) -> tuple[str, ...]:
     if plan.conflict is not None:
         return (f"The requests do not fit: {plan.conflict}.", *plan.ranges(), *plan.notes)
     return (
-        f"Spent: epsilon = {show_bound(plan.spent.epsilon)} of {show_bound(plan.budget.epsilon)} "
+        f"Planned: epsilon = {show_bound(plan.spent.epsilon)} of {show_bound(plan.budget.epsilon)} "
         f"at delta = {delta_text(plan.budget.delta)}, as a budget ledger composes it; with exact "
         f"composition, the same noise costs epsilon = {show_bound(plan.exact_epsilon)}.",
         *plan.sentences(),

@@ -116,7 +116,7 @@ class Guarantee:
             delta = (form or delta_text)(self.delta)
             return f"epsilon = {show_bound(self.epsilon)}, delta = {delta}, {who}. Proved.{end}"
         if NOISELESS in self.assumptions:
-            return f"No noise was added: this is an exact fit of the {self.thing}s, not a release."
+            return f"No noise was added: this is an exact fit to the {self.thing}s, not a release."
         return f"No epsilon is proved for {who}.{end}"
 
 

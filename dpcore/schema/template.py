@@ -18,7 +18,7 @@ _TEXT = (
 _EMPTY = '# every cell is missing, judging by the private rows: role = "ignore"'
 _ROWS = (
     "\n# Lines that mention private rows were derived from those rows. Confirm only what a\n"
-    "# codebook or the form also says; everything in this file is public."
+    "# codebook or a questionnaire also says; everything in this file is public."
 )
 _HEAD = """# “The schema file” in the documentation explains every key. Lines that begin with #
 # are comments. Limits and categories come from outside the data: a form, a law, common sense.

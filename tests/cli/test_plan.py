@@ -45,7 +45,7 @@ def test_it_plans_without_a_table_and_says_what_it_found(run: Run, plan: Path) -
     answer = run("plan", plan)
     assert (answer.code, answer.err) == (0, "")
     assert "quarterly correlations" in answer.out
-    assert "Spent: epsilon = " in answer.out
+    assert "Planned: epsilon = " in answer.out
     assert "twice the rows" in answer.out
     assert "No row of any table was read" in " ".join(answer.out.split())
 

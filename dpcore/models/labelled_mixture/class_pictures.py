@@ -102,7 +102,7 @@ def _marginal(facts: Classes, column: int, drawn: list[int]) -> Panel:
     return Panel(
         id=f"marginal_{column}",
         title=public.names[column],
-        subtitle="private classes bold, exact ones dotted, over all rows",
+        subtitle="private classes bold, exact ones dotted, over a histogram of all rows",
         alt=tuple(_marginal_told(means, names, drawn, title) for means in _means(facts, column)),
         x=Axis(title, (float(edges[0]), float(edges[-1]))),
         y=Axis(f"{facts.thing}s (% a bin)", (0.0, 1.15 * max(per_bin.max(), exact.max()))),
@@ -237,7 +237,7 @@ def _divergence(facts: Classes) -> Panel:
     ends = (0.5 * heights.min(initial=1.0), 2.0 * heights.max(initial=1.0))
     return Panel(
         id="divergence",
-        title="Distance of each release method from the exact classes",
+        title="Divergence of each method's release from the exact classes",
         subtitle=_compared(facts.worth),
         alt=tuple(
             f"At epsilon {show(e)} the divergence of the median release is {show(float(m))}."

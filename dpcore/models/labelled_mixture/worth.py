@@ -46,9 +46,9 @@ MOST_ROWS = {"mte": 5_000, "public_features": 20_000}  # up to which slow ways a
 TITLES = {
     "staged": "four releases",
     "public_features": "shapes of the public columns",
-    "mte": "shaped noise",
+    "mte": "noise shaped by the public columns",
     "gaussian": "plain Gaussian noise",
-    "colored": "coloured Gaussian noise",
+    "colored": "shaped noise on the means alone",
     "laplace": "plain Laplace noise",
     "paper": "as published, not proved",
 }

@@ -34,7 +34,7 @@ def _outcomes(adjacency: str) -> Pair:
         with_first(crowd, (1.0, 1.0, 1.0)),
         adjacency,
         YES_OR_NO,
-        "one person with a yes, whose features are unusual or like everybody else's",
+        "one person with a yes and unusual features or with a no and everybody else's features",
     )
 
 

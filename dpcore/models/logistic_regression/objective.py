@@ -20,7 +20,7 @@ SHARE = 0.3  # of the noise's usual length that the ridge is, by default
 REASONS = (
     "the paper assumes the exact minimiser; here additional noise covers a public bound on the "
     "solver's error",
-    "as printed, the size of the ridge is charged twice; once is enough",
+    "as printed, the cost that depends on the ridge is charged twice; once is enough",
 )
 
 

@@ -92,7 +92,7 @@ MODEL = Model(
         "bound": Method("Soft truncation, least provable error", words=(("method", "bound"),)),
         "local": Method("Local model, noise from each person", words=(("trust", "local"),)),
         "one_bit": Method(
-            "Local model, one random bit from each person",
+            "Local model, one random bit for each number",
             accountants=("linear",),
             words=(("trust", "local_onebit"),),
         ),

@@ -69,7 +69,7 @@ def _one_column(subject: Subject) -> Drawing:
         ),
         exact_alt=f"The mean is {mean}.",
         private_alts=tuple(
-            f"The mean is {place}; values farther than {away} from {brief(middle)} are clipped."
+            f"The mean is {place}; values are truncated at about {away} from {brief(middle)}."
             if place
             else NO_FIT
             for place, away in zip(places, far, strict=True)

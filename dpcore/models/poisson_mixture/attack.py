@@ -19,7 +19,7 @@ def ends(adjacency: str) -> Pair:
         with_first(crowd, (2.0, 2.0)),
         adjacency,
         COUNTS,
-        "one person with no events, or with as many as the limits allow",
+        "one person with as many events as the limits allow or with none",
     )
 
 

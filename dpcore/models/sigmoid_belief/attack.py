@@ -24,7 +24,7 @@ def _pixels(adjacency: str) -> Pair:
         with_first(crowd, np.where(lights, 1.0, 0.0)),
         adjacency,
         schema,
-        "one image that turns the hidden unit on, or one that turns the unit off",
+        "one image that turns the hidden unit on or one that turns it off",
     )
 
 

@@ -51,7 +51,7 @@ class TopicSettings(SampledSettings):
         metavar="V",
         dial=Dial(
             "Vocabulary words to keep",
-            "Chosen by their released frequencies; the others get no share of a topic.",
+            "Chosen by their released frequencies; the others keep only their prior share.",
             *(1, 1_000_000, 100, "%d"),
             empty="all of them",
             still=UNLESS_GIVEN,

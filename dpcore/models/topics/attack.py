@@ -28,7 +28,9 @@ def _documents(adjacency: str) -> Pair:
     return Pair(
         first,
         corpus(1),
-        "one document that repeats one word, which all other documents lack or repeat too",
+        "one document that repeats one word, present or absent among empty ones"
+        if adjacency == "add_remove"
+        else "one document that repeats the word of all other documents or another word",
     )
 
 
