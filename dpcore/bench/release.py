@@ -39,12 +39,12 @@ JUDGED_BY = (
 
 PEER = "cvxpy"
 OWN_REPETITIONS = 25  # a few milliseconds each, where the peer takes seconds
-OBJECTIVE = "least trace, lower is better"
+OBJECTIVE = "trace, lower is better"
 
 
 @dataclass(frozen=True)
 class Problem(Case):
-    """A least-trace problem of so many vectors."""
+    """A minimum-trace problem of so many vectors."""
 
     dim: int
     vectors: int
@@ -75,7 +75,7 @@ class Solver(Problem):
         (peer,) = least_seconds([ask], self.repetitions)
         answer = min_trace_covariance(vectors, weight)
         return self.row(
-            f"least-trace covariance of {self.vectors} vectors, d={self.dim}"
+            f"minimum-trace covariance of {self.vectors} vectors, d={self.dim}"
             + (", in the inverse" if self.inverse else ""),
             "answer",
             (ours, peer),
@@ -102,7 +102,7 @@ class Large(Problem):
         ours, loose = least_seconds(jobs, 5)
         fine, rough = (job() for job in jobs)
         return self.row(
-            f"least-trace covariance of {self.vectors} vectors, d={self.dim}",
+            f"minimum-trace covariance of {self.vectors} vectors, d={self.dim}",
             "answer",
             (ours, loose),
             (fine.upper, rough.upper),

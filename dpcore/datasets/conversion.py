@@ -153,7 +153,7 @@ def one_sentence(original: str) -> Iterator[None]:
         raise InputError("file", f"{name} is not there", f"give {_bare(original)}") from None
     except Exception:
         raise InputError(
-            "file", "it cannot be read as the published set", f"give {_bare(original)}"
+            "file", "it cannot be read as the published data set", f"give {_bare(original)}"
         ) from None
 
 

@@ -62,7 +62,8 @@ TIPS = {
     "wbk27": "Adds up Rényi divergences on fixed-size samples (Wang et al. 2019, Theorem 27).",
     "exact": "Composes the whole distribution of the privacy loss: no composition method can "
     "prove a smaller ε.",
-    "pld": "Composes the whole distribution of the privacy loss numerically, from above and below.",
+    "pld": "Composes the whole distribution of the privacy loss numerically, with an upper "
+    "and a lower bound on ε.",
 }
 _TICKS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
 _DECADES = tuple(10.0**p for p in range(-9, 7))

@@ -59,7 +59,7 @@ WORDS = {
     "linear": "linear",
     "advanced": "advanced",
     "zcdp": "zCDP",
-    "ma": "moments accountant, orders to 100",
+    "ma": "moments accountant, orders up to 100",
     "ma_free": "moments accountant, any order",
 }
 CURVES = tuple(Counting(combination, method) for combination in COMBINATIONS for method in WORDS)

@@ -25,7 +25,7 @@ JOINT = "exact, one release per iteration"
 
 def _less_than_capped(rows: Sequence[Row]) -> Iterator[bool]:
     """At the smallest epsilon, whether zCDP needs less noise than the capped moments accountant."""
-    capped = points(rows, "GGG, moments accountant, orders to 100")
+    capped = points(rows, "GGG, moments accountant, orders up to 100")
     at_least = points(rows, "GGG, zCDP")
     smallest = min(x for _, x in at_least)
     for at, noise in at_least.items():

@@ -70,7 +70,7 @@ WAYS = (
         PRINTED["advanced"],
         PRINTED["ma"],
     ),
-    trend("a larger budget is better", PRINTED["ma"], 1),
+    trend("results improve with the budget", PRINTED["ma"], 1),
     ordered("VIPS is better than objective perturbation", OBJECTIVE_PRINTED, PRINTED["ma"]),
     beside(
         ordered("one release, proved, is better than VIPS as printed", PRINTED["ma"], ONE_RELEASE)

@@ -86,7 +86,7 @@ class FactorRecipe(Recipe):
                 "uses 2/N, and the correct value is sqrt(2)/N",
                 "its formula for the noise is proved only for epsilon below 1",
                 "the paper scales the rows by their own largest norm and centres them at their own "
-                "mean, neither of which is private; here bounds and centre are public",
+                "mean, which the noise does not cover; here bounds and centre are public",
             ),
         )
 

@@ -147,7 +147,8 @@ class GradientSettings(Settings):
     step_size: float = option(
         1.0,
         positive,
-        "length of a step; 1 is a step of EM [1]",
+        "length of a step; 1 is a full EM step (for regressions, with uncorrelated standardised "
+        "covariates) [1]",
         metavar="A",
         dial=Dial(
             "Step size",

@@ -31,7 +31,7 @@ class ReleaseSettings(Settings):
 
     components: not chosen; there is one for each class of the schema. method: see ``private``.
     target: the divergence that post-processing serves, ``reverse`` or ``forward``. neighbours: of
-    the published mechanism. solver: of the least-trace problem, where noise is shaped by rows.
+    the published mechanism. solver: of the minimum-trace problem, where noise is shaped by rows.
     """
 
     method: str = option(
@@ -71,7 +71,7 @@ class ReleaseSettings(Settings):
         "for noise shaped by rows (methods mte, colored, paper): exact or cvxpy [exact]",
         metavar="S",
         dial=Dial(
-            "Solver for the least-trace problem",
+            "Solver for the minimum-trace problem",
             "Both find the same noise; cvxpy is a general solver and takes longer.",
             choices={"exact": "our own", "cvxpy": "cvxpy"},
             methods=("mte", "colored", "least_trace", "scalable", "ball"),

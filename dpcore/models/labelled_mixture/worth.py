@@ -276,7 +276,7 @@ def _printed_classes(table: PrivateTable) -> dict[str, Class]:
 
 @dataclass(frozen=True)
 class Solved:
-    """The least-trace problem of one class by two solvers, in their order in :data:`SOLVERS`.
+    """The minimum-trace problem of one class by two solvers, in their order in :data:`SOLVERS`.
 
     objectives: the trace that each reaches. gaps: certified relative distance of each from the
     least. seconds: of the whole answer.

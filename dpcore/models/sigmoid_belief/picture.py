@@ -43,7 +43,7 @@ def draw(subject: Subject) -> Drawing:
         Parts(
             exact=truth,
             private=private,
-            label="weight (log odds of a pixel)",
+            label="weight (change in a pixel's log odds)",
             part="unit",
             columns=subject.public.names,
             verb="switches on",
