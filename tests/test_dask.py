@@ -45,10 +45,13 @@ SCHEMA = Schema.from_bounds({f"x{i}": (0.0, 100.0) for i in (1, 2, 3)})
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    """Two workers, each a process of one thread."""
+    """Two workers, each a process of one thread. The scheduler seldom misses that one has died, and
+    then waits for its heartbeat: up to twice this time, by default ten minutes."""
+    import dask
     import distributed
 
     with (
+        dask.config.set({"distributed.scheduler.worker-ttl": "30s"}),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0
         ) as cluster,

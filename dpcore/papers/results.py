@@ -71,7 +71,7 @@ def regenerate(
     words = ", ".join(f"{word} {number}" for word, number in _limits(splits, draws))
     took = time.perf_counter() - began
     return Regenerated(
-        name, result, f"Made now{' with ' + words if words else ''}, in {took:.0f} seconds."
+        name, result, f"Made now{' with ' + words if words else ''}, in {took:.0f} s."
     )
 
 
