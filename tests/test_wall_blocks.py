@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from time import sleep
 
 import numpy as np
+import pandas as pd
 import pytest
 from support import every
 
 from dpcore.models.gaussian_mixture import mathematics as gmm
+from dpcore.schema import Ball, Column, Schema
+from dpcore.wall.data.clipping import PublicFrame, clip_to_ball
 from dpcore.wall.data.clipping_frame import Frame
+from dpcore.wall.data.partitions import PartedTable
 from dpcore.wall.kernels import bounded_sums as moments
 from dpcore.wall.kernels import row_blocks as blocks
 from dpcore.wall.kernels.bounded_sums import Rows, bounded_sum
@@ -158,3 +163,38 @@ def test_an_error_in_a_block_reaches_the_caller_and_ends_the_sum(
     assert len(asked) < 50
     after = bounded_sum(rows, frame, shape_of(2, "full", 1.0), e_step_of(1, 2, rng), 1)
     assert after[..., 0].sum() == pytest.approx(50_000)
+
+
+@pytest.mark.parametrize("dim", [2, 5, 17])
+def test_a_clipped_row_is_the_same_to_the_last_bit_wherever_it_stands(dim: int) -> None:
+    """As where a row is added, even to one that was alone in its block."""
+    rng = np.random.default_rng(dim)
+    for count in (2, *rng.integers(2, 300, size=40)):
+        rows = rng.normal(size=(count, dim))
+        whole = clip_to_ball(rows, 1.0)
+        np.testing.assert_array_equal(clip_to_ball(rows[1:].copy(), 1.0), whole[1:])
+
+
+@pytest.mark.parametrize(("radius", "ball"), [(math.inf, True), (0.5, False), (2.0, False)])
+def test_rows_of_a_file_that_may_be_clipped_lie_row_after_row(radius: float, ball: bool) -> None:
+    orders = []
+
+    class Part:
+        identity = "rows"
+
+        def blocks(self, schema: Schema) -> Iterator[pd.DataFrame]:
+            yield pd.DataFrame(np.random.default_rng(0).normal(size=(20, 3)), columns=list("abc"))
+
+    if ball:
+        schema = Schema(tuple(map(Column, "abc")), ball=Ball((0.0, 0.0, 0.0), 1.0))
+    else:
+        schema = Schema(tuple(Column(name, lower=-1.0, upper=1.0) for name in "abc"))
+    table = PartedTable.seal_parts([Part()], schema)
+    rows = table.opened(PublicFrame.of(schema), min(radius, 1.0 if ball else 9.0), private=True)
+
+    def seen(block: Rows) -> np.ndarray:
+        orders.append(block.units.flags.c_contiguous)
+        return np.zeros(1)
+
+    rows.total(seen)
+    assert orders[-1] == (ball or radius < math.sqrt(3.0))

@@ -176,14 +176,17 @@ def demand_bounds(table: PrivateTable) -> Schema:
     return table.schema
 
 
-def unit_rows(table: PrivateTable, frame: PublicFrame, *, private: bool) -> Array:
+def unit_rows(table: PrivateTable, frame: PublicFrame, *, private: bool, columns: bool) -> Array:
     """As :func:`bounded_rows`, ``(n, d)``, for some of the rows; none of them is refused.
 
-    Column after column in memory, as files keep them and as sums over long runs want them. What
-    becomes of a row never depends on another. See :func:`extent_of`.
+    columns: they lie column after column in memory, as files keep them and as sums over long runs
+    want them; only where no row is drawn into a ball, as the norm of a row that is alone in a block
+    would differ in its last bit. What becomes of a row never depends on another. See
+    :func:`extent_of`.
     """
     schema = demand_bounds(table)
-    return _in_units(numbers_of(table._frame, schema, "F"), frame, schema, private=private)
+    raw = numbers_of(table._frame, schema, "F" if columns else "C")
+    return _in_units(raw, frame, schema, private=private)
 
 
 def extent_of(table: PrivateTable, frame: PublicFrame) -> Extent:

@@ -332,9 +332,11 @@ def _sum_of_part(
     count = 0
 
     def bounded() -> Iterator[Array]:
+        whole = not private or radius >= public.radius  # the ball holds all that bounds allow
+        columns = whole and not public.is_ball
         for frame in part.blocks(schema):
-            units = unit_rows(PrivateTable.seal(frame, schema), public, private=private)
-            whole = private and radius >= public.radius  # the ball holds all that bounds allow
+            sealed = PrivateTable.seal(frame, schema)
+            units = unit_rows(sealed, public, private=private, columns=columns)
             yield units if whole else clip_to_ball(units, radius, out=units)
 
     for units in _read_ahead(bounded()):
