@@ -152,7 +152,7 @@ def test_an_event_at_the_ends_of_what_is_allowed_is_one() -> None:
     "event, said",
     [
         (Event(Gaussian(1.0), sampling="poisson", sampling_rate=0.1), "subsampled releases"),
-        (Event(EpsilonDelta(1.0, 1e-6)), "its own delta"),
+        (Event(EpsilonDelta(1.0, 1e-6)), "a delta above 0"),
         (Event(Gaussian(0.0)), "add noise"),
         (Event(Gaussian(math.inf)), "add noise"),
     ],

@@ -187,7 +187,7 @@ def _finding(rows: list[Row]) -> str:
         row["y"] for row in rows if row["panel"] == "attack" and row["curve"].startswith(NOISELESS)
     )
     return (
-        f"Distance of the nearest centre, in standard deviations of the crowd: "
+        "Distance from the rare people to the nearest centre, in standard deviations of the crowd: "
         f"{'; '.join(sentences)}. The attacker is right about {exact_rate:.0%} of fits without "
         f"privacy; at epsilon 1 the best of {sum(row['x'] == 1.0 for row in attacks)} attacks is "
         f"right in {worst['y']:.1%} of cases ({worst['low']:.1%} to {worst['high']:.1%}), proved "

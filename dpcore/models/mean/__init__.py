@@ -42,8 +42,9 @@ class MeanSettings(Settings):
         metavar="T",
         dial=Dial(
             "Public bound on a column's mean square",
-            "Measured about the middle of its limits, in squared units. The truncation threshold "
-            "is proportional to its square root; a wrong value harms accuracy, never privacy.",
+            "Measured about the middle of the column's limits, in squared units. The truncation "
+            "threshold is proportional to the bound's square root; a wrong value harms accuracy, "
+            "never privacy.",
             *(1e-12, 1e15, 1.0, "%.4g"),
             empty="what the limits allow",
             slide=Slide("Bound on the mean square", "bound", ("less noise", "less clipping")),
