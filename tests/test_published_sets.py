@@ -190,7 +190,7 @@ def test_what_is_not_the_published_set_is_one_sentence_and_nothing_is_kept(
     faces.write_bytes(b"no Matlab")
     for words, told in (
         (["add", "stroke_prediction", table], "2 x 12, not 5,110 x 12"),
-        (["add", "lifesci", table], "cannot be read as the published set"),
+        (["add", "lifesci", table], "cannot be read as the published data set"),
         (["add", "mnist", tmp_path / "empty"], "train-images-idx3-ubyte is not there"),
         (["add", "adult", tmp_path / "empty"], "adult.data is not there"),
         (["add", "lifesci", tmp_path / "other.npz"], "holds no array 'X'"),

@@ -84,7 +84,7 @@ def test_the_word_follows_the_numbers() -> None:
 def test_one_draw_is_told_and_what_differs_says_what_would_agree() -> None:
     rows = epsilons((2.0, 1.0), (0.5, 1.0), (0.5, 1.0))
     assert (
-        "To agree, the claim would have to hold at 3 instead of 1."
+        "To agree, the claim would have to hold at 3 points instead of 1."
         in verdict("vips-table-epsilon", rows).sentence
     )
     assert "one draw" not in verdict("vips-table-epsilon", rows).sentence
@@ -154,7 +154,7 @@ def test_what_differs_says_which_counts_would_agree(name: str) -> None:
 def test_a_verdict_without_points_is_no_agreement() -> None:
     judged = verdict("vips-table-epsilon", [])
     assert judged.word == DIFFERS
-    assert "To agree, the claim would have to hold at 1 instead of 0." in judged.sentence
+    assert "To agree, the claim would have to hold at 1 point instead of 0." in judged.sentence
 
 
 def test_what_is_ours_is_told_and_does_not_judge() -> None:

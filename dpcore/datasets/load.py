@@ -59,7 +59,8 @@ def load(
     tables, whose schema is ``people.toml`` beside ``people/``; a file of more than 1 GiB too, where
     the model can be fitted so). engine: ``dask`` has the blocks summed by the workers of the
     current ``distributed.Client``, which must see the files under the same path; a Dask array, data
-    frame or bag of records is summed there by itself.
+    frame or bag of records is summed there by itself. A block takes one thread of a worker, so a
+    cluster uses as many cores as its workers have threads.
 
     **Guarantee**: the rows are sealed; see :class:`dpcore.wall.table.PrivateTable`.
     **Raises** InputError on a file that cannot be read or that the schema does not describe.

@@ -95,7 +95,7 @@ class Verdict:
             return ""
         wanted = ((check, max(check.of, 1)) for check in self.checks if not check.ours)
         least = [
-            f"{most} points instead of {check.holds}"
+            f"{most} point{'s' * (most > 1)} instead of {check.holds}"
             for check, most in wanted
             if check.holds < most
         ]
