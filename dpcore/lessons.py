@@ -273,8 +273,8 @@ EXERCISES = {
             ),
             (
                 lambda: math.sqrt(2.0),
-                "that is the length of one row's vector; a replacement takes one away and adds "
-                "another.",
+                "that is the greatest length of one row's vector; a replacement takes one such "
+                "vector away and adds another.",
             ),
             (lambda: math.sqrt(6.0), "that includes the squares, which are not released here."),
         ),

@@ -23,7 +23,7 @@ OPTIONS = """
 ---
 examples:
   dpcore fuzz --seconds 600                every model, for ten minutes
-  dpcore fuzz --model gmm --seed 7         one model, the same pairs as last time
+  dpcore fuzz --model gmm --seed 7         one model, the same pairs in every run with this seed
   dpcore fuzz --seed 7 --pair 1203 --keep pair    one pair again, with its two files
 """
 

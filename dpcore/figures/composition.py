@@ -58,8 +58,10 @@ TIPS = {
     "rdp": "Rényi DP: adds up the Rényi divergence at every order and takes the best order.",
     "kov": "Composes (ε, δ) pairs optimally (Kairouz, Oh, Viswanath 2015).",
     "zcdp_tight": "Like zCDP, but with the tight conversion to ε.",
-    "wbk9": "Adds up Rényi divergences on fixed-size samples (Wang et al. 2019, Theorem 9).",
-    "wbk27": "Adds up Rényi divergences on fixed-size samples (Wang et al. 2019, Theorem 27).",
+    "wbk9": "Adds up Rényi divergences of releases from fixed-size samples (Wang et al. 2019, "
+    "Theorem 9).",
+    "wbk27": "Adds up Rényi divergences of releases from fixed-size samples (Wang et al. 2019, "
+    "Theorem 27).",
     "exact": "Composes the whole distribution of the privacy loss: no composition method can "
     "prove a smaller ε.",
     "pld": "Composes the whole distribution of the privacy loss numerically, with an upper "

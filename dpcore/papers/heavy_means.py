@@ -49,7 +49,7 @@ LOCAL = (
     ),
     beside(
         ordered(
-            "the estimator of Theorem 2 has a smaller error than plain clipping, with exact noise",
+            "with exact noise, the estimator of Theorem 2 has a smaller error than plain clipping",
             (CENTRAL[2].name, "mean"),
             (CENTRAL[4].name, "mean"),
         )
