@@ -29,7 +29,7 @@ def table() -> Reproduction:
 @pytest.mark.merge
 def test_the_headline_epsilon_holds_and_five_settings_do_not(table: Reproduction) -> None:
     assert len(table.rows) == 60
-    assert "printed epsilon 2.38 (sigma 1.24, 20,000 documents) holds" in table.finding
+    assert "printed epsilon 2.38 (sigma 1.24, minibatches of 20,000) holds" in table.finding
     assert "2.16" in table.finding
     assert "4.23" in table.finding
     assert "In 5 of 15 settings" in table.finding

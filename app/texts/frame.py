@@ -20,8 +20,8 @@ STAND_IN = "of stand-in data"
 def misread(names: str) -> str:
     """What of the address is not known."""
     return (
-        f"Not understood in the address, or at odds with its other values: {names}. For these "
-        "the page shows other values, which you can change below."
+        f"Not understood in the address, or at odds with its other values: {names}; the page shows "
+        "other settings instead, which you can change below."
     )
 
 
