@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 
 import streamlit as st
@@ -22,14 +23,13 @@ PAGES = {
 
 def show(target: str) -> None:
     """Import a page when it is first visited, and run it."""
-    if target == PAGES["explore"][0]:
-        with first_picture.meanwhile():
-            load(target)
-    page = load(target)
-    from app.result_store import precedence  # the page has imported it
+    is_first = target == PAGES["explore"][0]
+    with first_picture.meanwhile() if is_first else nullcontext():
+        page = load(target)
+        from app.result_store import precedence  # the page has imported it
 
-    with precedence.page():
-        page()
+        with precedence.page():
+            page()
 
 
 def main() -> None:
