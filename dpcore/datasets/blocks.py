@@ -183,18 +183,16 @@ def parted(
     from dpcore.wall.data.partitions import PartedTable
 
     if is_collection(source):
-        return PartedTable.seal_parts(
-            collection_parts(source), schema, engine=engine, on_share=on_share
-        )
-    if not isinstance(source, str | PathLike):
+        parts = collection_parts(source)
+    elif isinstance(source, str | PathLike):
+        files = files_of(source)
+        schema = schema_of_files(source, array) if schema is None else schema
+        separator = None if schema is None else schema.separator
+        parts = [part for file in files for part in parts_of(file, array, separator)]
+    else:
         raise InputError(
             "source", "its rows are already in memory", "give a file, a folder or a Dask collection"
         )
-    files = files_of(source)
-    if schema is None:
-        schema = schema_of_files(source, array)
-    separator = None if schema is None else schema.separator
-    parts = [part for file in files for part in parts_of(file, array, separator)]
     return PartedTable.seal_parts(parts, schema, engine=engine, on_share=on_share, whole=whole)
 
 

@@ -76,16 +76,16 @@ def load(
     is_own = schema is None and own is not None
     public = own if is_own else _public_schema(source, schema, array)
     if out_of_core is None and engine is None and is_large_file(source):
+        whole = in_memory(source, public, array)
         with suppress(InputError):  # a file that cannot be read in blocks may fit into memory
-            return parted(source, public, array=array, whole=in_memory(source, public, array))
+            return parted(source, public, array=array, whole=whole)
     elif engine is not None or out_of_core or (out_of_core is None and is_for_blocks(source)):
         return parted(source, public, array=array, engine=engine_named(engine, source))
-    everyones = isinstance(address, str) and address.startswith(EVERYONES)
     if public is None:
         return PrivateTable.seal(read_frame(source, array=array), None)
-    return PrivateTable.seal(
-        read_described(source, public, array=array), public, open_to_all=everyones
-    )
+    frame = read_described(source, public, array=array)
+    everyones = isinstance(address, str) and address.startswith(EVERYONES)
+    return PrivateTable.seal(frame, public, open_to_all=everyones)
 
 
 def read_described(source: Source, schema: Schema, *, array: str | None = None) -> pd.DataFrame:
