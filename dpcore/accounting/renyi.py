@@ -157,8 +157,8 @@ def gaussian_log_moment(orders: Array, noise: Real) -> Array:
     orders: lambda above 0; noise: the multiplier z. Both broadcast. Source: Mironov 2017,
     Proposition 7.
     """
-    with np.errstate(over="ignore"):
-        return np.asarray(0.5 * orders * (orders + 1.0) * inverse_square(noise))
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.asarray(0.5 * orders * (orders + 1.0) * (1.0 / np.square(noise)))
 
 
 def laplace_log_moment(orders: Array, shift: Array) -> Array:
