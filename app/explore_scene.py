@@ -159,7 +159,7 @@ def scene_of(
             **lost(study, whole),
         },
         exact_subtitle=tuple(
-            sees + (f", clipping would shorten {cut:.0%} of {thing}s" if cut > 0.005 else "")
+            sees + (f" · clipping would shorten {cut:.0%} of {thing}s" if cut > 0.005 else "")
             for cut in (references.clipped_share for references in study.held)
         ),
         private_subtitle=(

@@ -162,7 +162,7 @@ def _cells(scenario: Scenario) -> list[str]:
     if scenario.without:
         imports += "\nfrom dpcore.evaluation.metrics import loneliest_row"
         source += (
-            "\n# the row or document that differs most from the rest is removed or replaced"
+            "\n# the row or document that differs most from the rest is removed or changed"
             f"\ntable = table.neighbour(loneliest_row(table), {scenario.adjacency!r})"
         )
     options = scenario.setting().options()

@@ -140,8 +140,8 @@ def _rdp(events: Events, bound: Bound) -> str:
 def _wbk(events: Events, bound: Bound) -> str:
     releases = sum(event.count for event in events)
     return (
-        f"as for Rényi, with {releases:,} × the τ(α) of one sampled release, "
-        "bounded by powers of the sampling rate: ε"
+        f"as for Rényi, with τ(α) summed over {releases:,} releases, each bounded by a "
+        "series in the sampling rate: ε"
     )
 
 
@@ -154,7 +154,7 @@ def _pld(events: Events, bound: Bound) -> str:
     ends = ""
     if bound.lower is not None and float(bound.lower) < float(bound.epsilon):
         ends = f" (between {show(float(bound.lower))} and {show_bound(float(bound.epsilon))})"
-    return f"δ(ε) = E[(1 − e^(ε − L))₊], L being the sum of all privacy losses; ε{ends}, upper end"
+    return f"δ(ε) = E[(1 − e^(ε − L))₊], L the sum of all privacy losses; upper end of ε{ends}"
 
 
 _FORMULAS: dict[str, Callable[[Events, Bound], str]] = {

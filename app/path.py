@@ -157,7 +157,7 @@ def bet() -> Screen:
             "With Laplace noise the factor never exceeds e to the epsilon; with Gaussian noise it "
             "keeps growing with the released value.",
             Axis("released value (without you 0, with you 1)", (-12.0, 13.0)),
-            Axis("factor on the odds", (0.01, 100.0), "log"),
+            Axis("odds multiplied by", (0.01, 100.0), "log"),
             Curve(outputs, pure, colour=0, name="Laplace"),
             Curve(outputs, normal, colour=1, name="Gaussian"),
         ),
@@ -195,7 +195,7 @@ def sensitivity() -> Screen:
             "people",
             "Ten people",
             sums,
-            tuple(f"Nine people stay as they are; the tenth is {age:.0f}. The "
+            tuple(f"Nine people stay as they are; the tenth is {age:.0f}: "
                 f"{line}." for age, line in
                   zip(steps, sums, strict=True)),
             Axis("age (years)", (0.0, 100.0)),
@@ -253,7 +253,7 @@ def clipping() -> Screen:
             "incomes",
             "Incomes",
             "orange: clipped to the threshold",
-            "A distribution of incomes with a long right tail, which is clipped at the threshold.",
+            "A bell curve of incomes on a log axis; the part above the threshold is filled.",
             Axis("income (thousand a year)", (3.0, 1_000.0), "log"),
             Axis("people (peak = 1)", (0.0, 1.15)),
             Curve(incomes, height, colour=0, name="incomes"),

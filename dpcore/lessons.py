@@ -195,17 +195,17 @@ EXERCISES = {
     ),
     "delta": Exercise(
         _delta,
-        "delta is the area by which one curve exceeds e^epsilon times the other.",
+        "delta is the area by which one density exceeds e^epsilon times the other.",
         (
             (
                 lambda noise, epsilon: 2.0 * ndtr(0.5 / noise) - 1.0,
-                "e^epsilon is missing; that is the area by which one curve exceeds the other, "
+                "e^epsilon is missing; that is the area by which one density exceeds the other, "
                 "which is delta at epsilon 0.",
             ),
             (
                 lambda noise, epsilon: ndtr(0.5 / noise - epsilon * noise),
                 "that is the probability of a privacy loss above epsilon; subtract e^epsilon times "
-                "its probability under the other curve.",
+                "its probability under the other density.",
             ),
         ),
         at=((1.0, 1.0), (2.0, 0.5), (4.0, 0.1)),
@@ -320,7 +320,10 @@ EXERCISES = {
         lambda: _noise() * 100.0 / 2000.0,
         "one person moves the mean by at most C / n, and the noise is the multiplier times that.",
         (
-            (lambda: _noise() * 100.0, "that is the noise of the sum; the mean divides it by n."),
+            (
+                lambda: _noise() * 100.0,
+                "that is the noise in the sum; divide it by n for the mean.",
+            ),
             (
                 lambda: _noise() * 200.0 / 2000.0,
                 "that assumes one person changes the sum by 2 C; for values between 0 and C, the "

@@ -144,7 +144,7 @@ COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50)  # where numbe
 BY_METHOD = "each value is an entry of the list *Method*"
 BY_MODEL = (
     "the list *Model* offers the usual numbers, and a box takes any other; the exact fit depends "
-    "on it"
+    "on the number"
 )
 FITTED = "the exact fit depends on it"
 UNLESS_GIVEN = "it is computed from public facts unless given"

@@ -900,7 +900,7 @@ class DPLatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMi
     **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
     """
 
-    sample = _Absent("its rows are texts; fit_.sample(n) draws documents, without word order")
+    sample = _Absent("synthetic documents are texts; fit_.sample(n) draws them, without word order")
 
     n_components: int = 10
     _: KW_ONLY

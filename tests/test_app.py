@@ -531,7 +531,7 @@ def test_who_has_several_rows_is_not_said_to_be_one_row() -> None:
     healthy(control(page, "button", "Remove one row").click().run())
     said = unescape(" ".join(texts(page)))
     assert "rows of people" in said
-    assert "on one row, of at most 5 for each person" in re.sub(r"<[^>]+>", "", said)
+    assert "on one row (each person has at most 5)" in re.sub(r"<[^>]+>", "", said)
     assert "log-likelihood per row" in json.dumps(scene(page))
 
 

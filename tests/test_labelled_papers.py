@@ -47,7 +47,7 @@ def test_the_order_of_the_methods_is_the_paper_s_and_the_proved_one_s() -> None:
     found = Experiment("test", lambda run: figure(run, "epsilon", points, ways=ways))(SMALL)
     printed = [
         values(found.rows, name, PRINTED)[1.0]
-        for name in ("proposed, one row leaves", "Laplace", "Gaussian", "R1SMG")
+        for name in ("proposed, one row removed", "Laplace", "Gaussian", "R1SMG")
     ]
     assert printed == sorted(printed)
     for epsilon in (1.0, 5.0):

@@ -601,7 +601,7 @@ SHAPES: list[tuple[Callable[[], object], type[Exception], str]] = [
     ),
     (lambda: row_vectors._demand_as_many(4, 3), InputError, "more parts than rows"),
     (lambda: belief(3), ValueError, "number of pixels"),
-    (lambda: belief(2, units=2), ValueError, "a belief whose shape"),
+    (lambda: belief(2, units=2), ValueError, "a belief must have the shapes"),
     (lambda: topics(2), ValueError, "the corpus differ in their number of words"),
     (lambda: topics(3, runs=2), ValueError, r"the shape \(runs, components, words\)"),
     (
@@ -611,8 +611,8 @@ SHAPES: list[tuple[Callable[[], object], type[Exception], str]] = [
     ),
     (lambda: topics(3, weights=3), ValueError, "the shape \\(documents, topics\\)"),
     (lambda: SecondMoments(2, 1.0).slice("absent"), KeyError, "absent"),
-    (lambda: Sample("poisson", 0.0), InputError, "the sampled share"),
-    (lambda: Sample("poisson", 1.5), InputError, "the sampled share"),
+    (lambda: Sample("poisson", 0.0), InputError, "the sampling rate"),
+    (lambda: Sample("poisson", 1.5), InputError, "the sampling rate"),
     (
         lambda: subsample.check_sample(session(table()), Sample("poisson", 0.5)),
         WallError,
@@ -736,7 +736,7 @@ def _centres(**words: Any) -> Any:
             for seed in ("x", 1.5, -1, [1], True)
         ],
         (lambda: dp.Privacy(1.0, 1e-5, accountant=None), "^accountant: it is not a name"),  # type: ignore[arg-type]
-        (lambda: Schema("ab"), "^columns: some entries are not columns; give a dp.Column"),  # type: ignore[arg-type]
+        (lambda: Schema("ab"), "^columns: some entries are not columns; give dpcore.Column"),  # type: ignore[arg-type]
         (lambda: dp.replay(None, None), "^proof: the proof or the ledger is missing"),  # type: ignore[arg-type]
         (
             lambda: dp.replay(Ledger(()), None),  # type: ignore[arg-type]

@@ -299,7 +299,7 @@ def test_the_command_takes_the_folder_and_tells_how_it_ends(
     book = str(made.folder.parent / "budget.sqlite")
     assert main(["verify", str(made.folder), "--ledger", book]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "report.html: by its hash, and regenerated" in told
+    assert "report.html: by its hash and by regenerating it" in told
     assert "vouches" not in told
     assert main(["verify", str(made.folder), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

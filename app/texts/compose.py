@@ -15,7 +15,7 @@ LEAD = (
 OWN_LIST = "Your own list of releases"
 HELP = {
     "preset": "A list of releases to start from: the default, or a setting printed in a paper.",
-    "hold": "Fix the noise to see what it costs, or fix the budget to see how much noise it takes.",
+    "hold": "Fix the noise to see what it costs, or fix the budget to see how much noise it needs.",
     "show": "The picture beside the bars.",
     "epsilon": "The total cost allowed for all releases.",
     "noise": "Standard deviation (Laplace: scale) of the noise, divided by the sensitivity.",
@@ -164,7 +164,7 @@ NEIGHBOURS_HELP = (
 USE_FIT = "Use the current fit's ledger"
 USE_FIT_HELP = "Every release made by the private fit on Explore, with its noise."
 NO_FIT = "Explore shows no fit yet; load a table there first."
-OTHER_NOISE = ("it has noise other than Gaussian and Laplace", "choose another fit on Explore")
+OTHER_NOISE = ("it has noise other than Gaussian or Laplace", "choose another fit on Explore")
 EMPTY_LIST = "The list is empty; keep at least one release."
 
 

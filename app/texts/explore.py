@@ -136,7 +136,7 @@ def attack(epsilon: float, whose: str, rate: float, low: float, high: float, gue
 def target(unit: str, *, label: bool, one_row: bool, rows: int) -> str:
     """Whose row the attack was on. rows: that a unit may have, where it is not known by an id."""
     if rows > 1:
-        return f"one row, of at most {rows} for each {unit},"
+        return f"one row (each {unit} has at most {rows})"
     if not one_row:
         return f"one row of a {unit}"
     return f"the {unit} whose label was changed" if label else f"the removed {unit}"
@@ -159,7 +159,7 @@ def in_sample(things: str, why: str, least: int) -> str:
     rows that a fifth is held out of."""
     reason = {
         "no_rule": f"it is measured on the {things} that are fitted",
-        "person": f"with an id column for the {things}, none are held out",
+        "person": f"with an id column, no {things} are held out",
         "private": f"where the number of {things} is private, none are held out",
         "few": f"with fewer than {least} {things}, none are held out",
     }[why]
@@ -221,7 +221,7 @@ SHARED_BUDGET = "All steps share one budget: more steps learn more, but each has
 EVERY_METHOD_READS_ONCE = (
     "No method for this model takes more than one step: each reads the data once."
 )
-PRINTED_EPSILON = "Methods as published use the noise for which their paper states this ε."
+PRINTED_EPSILON = "Methods run as published use the noise for which their paper states this ε."
 
 
 def other_promise(who: str) -> str:
@@ -257,8 +257,8 @@ ROWS_CHANGED = "one removed or changed"
 def pin_help(most: int) -> str:
     """What a pinned view is for."""
     return (
-        "Keep these settings as a thin outline in the panels and as a table row while you try "
-        f"others. Up to {most} views can be pinned."
+        "Keep this view as a thin outline in the panels and as a table row while you try other "
+        f"settings. Up to {most} views can be pinned."
     )
 
 
@@ -270,14 +270,15 @@ def at_full_size(title: str) -> str:
 # More settings.
 MORE = "More settings"
 PULL = "Make this setting the third slider on the page, with its own curve."
-SEED_HELP = "A seed makes the fit repeatable. It is then a rehearsal: nothing is released."
+SEED_HELP = "A seed makes the fit repeatable, so it is a rehearsal: nothing is released."
 AVERAGED = "Average pixels (a public step before the fit)"
 NOISE_FOLLOWS = "Noise multiplier: follows from ε, δ and the composition method."
 
 
 def clipping_share(*, documents: bool) -> str:
     """The box of the clipping norm."""
-    return f"Clipping, as a share of {'a document' if documents else 'the limits'}"
+    whole = "a document's length" if documents else "the limits"
+    return f"Clipping, as a share of {whole}"
 
 
 def rows_to_fit(things: str) -> str:
@@ -305,7 +306,7 @@ REHEARSAL = "rehearsal: nothing is released"
 STAND_IN_FIT = "a fit to stand-in rows drawn from the limits, not to the table"
 FIT_FILE = "Fit, guarantee and ledger (JSON)"
 NO_COMMAND_WITHOUT = (
-    "# One person is removed here, which no command can do: use the script or the notebook."
+    "# One row is removed or changed here, which no command can do: use the script or the notebook."
 )
 NO_COMMAND_OF_SOME = (
     "# Fewer rows are fitted here, which no command can do: use the script or the notebook."

@@ -43,7 +43,7 @@ CODE_ERROR = (
     "it must have 3 to 24 characters, only letters from a to z, digits and hyphens",
     f"choose one like {CODE_EXAMPLE}",
 )
-CLASS_LINKS = ("Link for the class", "Link for your shared screen, which takes no guesses")
+CLASS_LINKS = ("Link for the class", "Link for your shared screen (takes no guesses)")
 LEAVE = "Leave this class"
 CLASS_FULL = "This question already has all the guesses it can hold; yours is not counted."
 SHOW_ANSWER = "Show answer and guesses"

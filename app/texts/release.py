@@ -8,7 +8,7 @@ from dpcore.privacy.guarantee import show, show_bound, show_delta, show_most
 TITLE = "Make one release, for real."
 NO_FILE = ("no file is in use", "open one on Explore")
 NOT_FROM_HERE = "cannot be released from this page"
-ROW_REMOVED = ("one person was removed on Explore", "put that person back first")
+ROW_REMOVED = ("one row was removed or changed on Explore", "undo that first")
 
 
 def lead(model: str, data: str) -> str:
@@ -46,7 +46,7 @@ def plan(who: str, how: str, *, whole: bool) -> str:
         if whole
         else "For rows of medium difficulty so far: easy and hard ones are still being simulated. "
     )
-    return f"{so_far}Change that is hidden: {who}. {how}"
+    return f"{so_far}Protected change: {who}. {how}"
 
 
 # The budget of this release, and what it buys.
@@ -184,7 +184,7 @@ def what_leaves(
 
 def for_whom(who: str) -> str:
     """Who reads it, and who is protected."""
-    return f"**For whom:** anybody. **Change that is hidden:** {who}."
+    return f"**For whom:** anybody. **Protected change:** {who}."
 
 
 def guarantee(epsilon: float, delta: float) -> str:

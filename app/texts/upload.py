@@ -45,7 +45,7 @@ def file_status(file: str, *, packed: bool, locked: bool) -> str:
 # A schema file in place of the form.
 SCHEMA_FILE = "Limits from a schema file (.toml), or entered below"
 SCHEMA_FILE_HELP = (
-    "It holds everything that this form asks for, and more: see “The schema file” on Learn."
+    "It can hold all that this form asks for, and more: see “The schema file” on Learn."
 )
 NOT_UTF8 = ("it is not UTF-8 text", "save it as UTF-8")
 

@@ -155,7 +155,7 @@ def _plain(event: Event, reach: float) -> Pair:
 def _no_worst_pair() -> NotCovered:
     return NotCovered(
         "mechanism",
-        "no dominating pair is known for a vector with discrete Gaussian noise",
+        "no dominating pair is known for discrete Gaussian noise on a vector",
         "choose zcdp_tight or rdp",
     )
 

@@ -35,7 +35,6 @@ from dpcore.accounting.base import (
     Events,
     check_concentrated,
     check_one_case,
-    inverse_square,
     live,
     real,
 )

@@ -83,7 +83,7 @@ class BareMechanism:
             normal=isinstance(self.event.mechanism, Gaussian),
             claim=claim if privacy.mode == "paper" else None,
             proof=proof,
-            scene="a number that differs by one sensitivity between the two tables",
+            scene="a number that differs by its sensitivity between the two tables",
         )
 
 

@@ -52,9 +52,9 @@ def one_sided_noise(
         "Wishart noise makes covariances private",
         epsilon,
         delta,
-        ("a far row in the second class", "the same row in the small first class"),
+        ("an outlying row in the second class", "the same row in the small first class"),
         "a released covariance of the first class that, in some direction, is smaller than the "
-        "exact one with that row",
+        "exact one that includes the row",
         counted,
         impossible=True,
     )
@@ -195,7 +195,7 @@ def rank_one_noise(epsilon: float = 1.0, delta: float = 1e-5, *, dim: int = 12) 
         probability("delta", delta),
         _rank_one_delta(epsilon, scale, dim),
         1.0,
-        ("any table", "a neighbour whose answer differs by one sensitivity"),
+        ("any table", "a neighbour whose answer differs by the sensitivity"),
         "an answer whose likelihood ratio exceeds e^epsilon",
     )
 

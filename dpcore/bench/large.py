@@ -34,7 +34,7 @@ from dpcore.wall.data.partitions import Engine, PartedTable
 CONDITIONS = (
     "Private fits of rows read in blocks. The peer is the same fit without noise; in the cases "
     "with one-thread workers, the same private fit in one process or on one such worker; in the "
-    "case 'bare NumPy', an exact EM iteration of a few lines of NumPy on the same files."
+    "case 'bare NumPy', an exact EM iteration in a few lines of NumPy on the same files."
 )
 JUDGED_BY = "mean log-likelihood per row of the first file"
 STEPS = 3  # iterations of a fit

@@ -35,7 +35,7 @@ COMMANDS = {
     "release": ("dpcore.cli.release", "spend budget once and write files that may be published"),
     "verify": ("dpcore.cli.verify", "replay a release's proof"),
     "apply": ("dpcore.cli.apply", "apply a release to other rows, each by itself"),
-    "ledger": ("dpcore.cli.ledger", "what has been spent, what is left"),
+    "ledger": ("dpcore.cli.ledger", "what has been spent and what is left"),
     "fuzz": ("dpcore.cli.fuzz", "random neighbouring files, checked against stated sensitivities"),
     "reproduce": ("dpcore.cli.reproduce", "a figure or table of a paper, regenerated"),
     "cite": ("dpcore.cli.cite", "the papers behind what you used"),
@@ -45,8 +45,7 @@ COMMANDS = {
 _ABOUT = "Differentially private latent-variable models."
 _MORE = (
     "'dpcore COMMAND --help' names every option with its default [in brackets]. Exit codes: "
-    "0 done; 1 a check failed; 2 bad input, explained in one sentence; 3 more than the budget "
-    "allows."
+    "0 done; 1 a check failed; 2 bad input, explained in one sentence; 3 budget exceeded."
 )
 
 

@@ -63,7 +63,8 @@ OPTIONS = f"""
 # the question
 --delta D: total delta, in (0, 1); 0 for pure differential privacy [required]
 {ADJACENCY}
---solve WHAT: count: how many times all releases fit into the budget --epsilon [compute epsilon]
+--solve WHAT: count, the number of times that all releases fit into the budget --epsilon [compute
+    epsilon]
 --epsilon E: epsilon of each epsilon_delta event; with --solve, the budget [none]
 {EVENT}
 --noise-multiplier M: Gaussian noise: standard deviation / L2 sensitivity [none]

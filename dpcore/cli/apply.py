@@ -36,7 +36,7 @@ must have the columns of the release's schema, in its units; the separator is re
 line. If the schema states this separator, cells are read in the schema's notation (decimal mark,
 missing marks), and a note says so; otherwise numbers must use a decimal point. Missing cells and
 numbers outside the public limits are treated as in the fit, and a note on standard error says how
-many there were. Without FILE, one row and its answer are described as JSON Schema.
+many there were. Without FILE, a JSON Schema of one row and its answer is printed.
 Exit codes: 0 done; 1 the release fails verification; 2 bad input.
 """
 
@@ -76,9 +76,7 @@ def _place(args: argparse.Namespace) -> Path | None:
     if place is None:
         return None
     if args.json:
-        raise InputError(
-            "out", "JSON is only printed, and files are CSV", "leave out --out or --json"
-        )
+        raise InputError("out", "only CSV can be written to a file", "leave out --out or --json")
     folder = Path(args.release) if Path(args.release).is_dir() else Path(args.release).parent
     if place.resolve().parent == folder.resolve():
         raise InputError(
@@ -116,7 +114,7 @@ def _read_texts(
     if not (path.is_dir() or path.name.lower().endswith(".zip")):
         return None
     if copied:
-        raise InputError("keep", "texts in files have no columns", "leave it out")
+        raise InputError("keep", "a folder or .zip of texts has no columns", "leave it out")
     return pd.DataFrame({release.schema.features[0]: texts_of(path, None, None)[0]})
 
 

@@ -179,7 +179,7 @@ def _scope(confidence: float) -> str:
         "Claim and proof: epsilon at the delta shown, for one row changed as the adjacency states. "
         f"Measured: with {100.0 * confidence:g}% confidence, the true epsilon is at least this "
         "value. An attack can refute a guarantee but never prove one. At half: measured with half "
-        "the noise, which a good attack detects."
+        "the noise. Caught: whether this exceeds the proof or, without one, the claim."
     )
 
 

@@ -42,7 +42,7 @@ name [NAME]: {", ".join(BENCHES)} [all of these], or {UTILITY}: the utility of p
 # for {PAGE} only
 --only NAME+: only this table; repeatable [all]
 
---json: a JSON list [tables for people]
+--json: a JSON list [readable tables]
 """
 
 
@@ -169,7 +169,7 @@ def _changes(rows: Sequence[Row]) -> None:
     )
     print_prose(
         "Before: the median ratio of earlier runs with the same case, peer, peer version and "
-        f"number of cores. Slower: below {SLOWER:g} times that median."
+        f"number of cores. Slower: a ratio below {SLOWER:g} times that median."
     )
 
 
@@ -262,7 +262,7 @@ def _accounting(rows: list[Row]) -> None:
         "Seconds: medians of alternating rounds, with our caches emptied before each and without "
         "imports. Ratio: peer's seconds / ours. Ours, peer: the epsilon or noise multiplier that "
         "each computed; for a grid, the mean over the cells that both answered. A smaller upper "
-        "bound is better. MiB: resident memory of a fresh process that runs only ours."
+        "bound is better. MiB: peak resident memory of a fresh process that runs only ours."
     )
     _name_left_out(rows)
 
@@ -274,12 +274,12 @@ def _fits(rows: list[Row]) -> None:
     _name_peers(rows)
     print_prose(
         bench.CONDITIONS
-        + " Ratio: peer's seconds / ours, both on all cores."
+        + " Ratio: peer's seconds / ours; both sides may use all cores unless stated otherwise."
         + (_FASTEST if "ratio_fastest" in rows[0] else "")
     )
     print_prose(
-        f"Quality: {bench.JUDGED_BY}. Peak: total resident memory of a fresh process that "
-        "simulates the data and runs ours."
+        f"Quality: {bench.JUDGED_BY}. MiB: peak resident memory of a fresh process that "
+        "runs only ours, including any simulation of data."
     )
     apart = [row["apart"] for row in rows if "apart" in row]
     if apart:

@@ -31,8 +31,8 @@ examples:
   dpcore calibrate --epsilon 1 --delta 1e-5 --mechanism laplace --count 40 --method linear,kov,pld
   dpcore calibrate --epsilon 1 --delta 1e-5 --events steps.toml
 
-The noise of events from a file keeps the proportions stated there; an event whose
-noise is not stated counts as 1.
+The noise of events from a file keeps the proportions stated there; noise that
+is not stated counts as 1.
 """
 
 

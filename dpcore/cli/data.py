@@ -40,8 +40,8 @@ file FILE: .csv, .tsv (also .gz), .parquet, .npz, a folder of these, bundled:NAM
 --columns A,B: columns to fit [the schema's features, or all]
 --label NAME: column that holds a label [the schema's]
 --target NAME: column that holds a target [the schema's]
---rows-per-person M: most rows that one person may have; with an id column, further rows do not
-    count [the schema's, or 1]
+--rows-per-person M: the most rows that one person may have; with an id column, further rows do
+    not count [the schema's, or 1]
 --array NAME: array in an .npz file [X, with y]
 --pool F: for rows that are images: average over squares of F x F pixels [no averaging]
 
@@ -109,7 +109,7 @@ def _documents(args: argparse.Namespace) -> PrivateCorpus:
     for name in _OF_ROWS:
         if getattr(args, name):
             raise InputError(
-                name, "documents have words, not columns of numbers", "leave it out for lda"
+                name, "it applies to rows of numbers, not to documents", "leave it out for lda"
             )
     if args.vocabulary is not None and args.infer_vocabulary:
         raise InputError(
@@ -254,7 +254,9 @@ def _check_sources(args: argparse.Namespace) -> None:
         if value is not None
     ]
     if len(sources) > 1:
-        raise InputError(" and ".join(sources), "both were given", "give only one source of bounds")
+        raise InputError(
+            " and ".join(sources), "more than one was given", "give only one source of bounds"
+        )
     if args.center is not None and args.norm_bound is None:
         raise InputError("center", "there is no ball to centre", "give --norm-bound as well")
     if args.norm_bound == OWN_NORM and args.center is not None:

@@ -16,7 +16,7 @@ PAGES = ("explore", "compose", "attack", "release", "learn")
 OPTIONS = """
 --port P=8501: port on this machine [8501]
 --no-browser: do not open a browser [one is opened]
---json: print the address as JSON [a line for people]
+--json: print the address as JSON [a readable line]
 state [state]: the end of a link from 'Share and export': a=b&c=d, or PAGE?a=b for another page
     [none]
 """

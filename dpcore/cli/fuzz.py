@@ -19,7 +19,7 @@ OPTIONS = """
 --seed S: seed of all pairs [a fresh one, which is printed]
 --pair N: only this pair, generated again [all]
 --keep FOLDER: with --pair, a new folder for its files [not kept]
---json: one JSON object [tables for people]
+--json: one JSON object [readable tables]
 ---
 examples:
   dpcore fuzz --seconds 600                every model, for ten minutes

@@ -28,7 +28,7 @@ ledger FILE: the ledger, for example budget.sqlite
 --write LINE: write the files of this line again [none]
 --out DIR: folder for those files [none]
 
---json: one JSON object [tables for people]
+--json: one JSON object [readable tables]
 """
 
 
@@ -124,7 +124,7 @@ def _print(record: dict[str, Any]) -> None:
     budget, spent, left = record["budget"], record["spent"], record["left"]
     print_prose(
         f"Budget for all releases together: epsilon = {show_bound(budget['epsilon'])}, delta = "
-        f"{delta_text(budget['delta'])}, "
+        f"{delta_text(budget['delta'])}, for "
         f"{protects(record['adjacency'], record['unit'], record['rows_per_person'])}."
     )
     print_prose(

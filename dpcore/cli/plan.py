@@ -34,7 +34,7 @@ plan PLAN.toml: a file with the budget and the releases wanted
 --epsilon E: total [the plan's]
 --delta D: total [the plan's]
 --out FILE: write the plan to FILE, .csv, .json or .html [not written]
---json: one JSON object [tables for people]
+--json: one JSON object [readable tables]
 """
 
 

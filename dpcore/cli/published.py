@@ -16,12 +16,12 @@ OPTIONS = """
 verb [add]: add a set [list them all]
 name [NAME]: name of the set
 file [FILE]: the downloaded file or folder
---json: print JSON [text for people]
+--json: print JSON [readable text]
 ---
 FILE is the published original, or a file in the stored form (.npz or .csv.gz). Shape and column
-sums are checked, and so is the checksum if one is published. An added set loads as published:NAME,
-appears in the explorer's list and is used by dpcore reproduce. It is stored in DPCORE_DATA, or in
-the usual folder for user data.
+sums are checked, and so is an original's checksum if one is published. An added set loads as
+published:NAME, appears in the explorer's list and is used by dpcore reproduce. It is stored in
+DPCORE_DATA, or in the usual folder for user data.
 """
 
 

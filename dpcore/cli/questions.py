@@ -134,7 +134,7 @@ def _most(
 
 def _budget(question: dict[str, Any]) -> float:
     if question.get("epsilon") is None:
-        raise InputError("epsilon", "none was given", "give the budget to solve for")
+        raise InputError("epsilon", "none was given", "give the budget")
     return positive("epsilon", question["epsilon"])
 
 

@@ -43,7 +43,7 @@ MODULES = (
 )
 OPTIONS = """
 folder FOLDER: folder for the pages; those of an earlier run are replaced
---json: print the path of the first page and the modules as JSON [the path]
+--json: print the modules and the path of the first page as JSON [the path]
 """
 
 

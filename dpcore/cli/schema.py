@@ -12,7 +12,7 @@ from dpcore.errors import InputError
 
 OPTIONS = """
 file FILE: .csv, .tsv (also .gz), .parquet, or a folder of these
---separator S: separator of columns: "," ";" "|" or tab [the header line's]
+--separator S: column separator: "," ";" "|" or tab [the header line's]
 --decimal D: decimal mark: "." or "," [not stated]
 --missing-marks A,B: marks for missing cells, such as "-,n. a." [not stated]
 --propose: also read the private rows, and propose the notation of their cells [off]

@@ -22,12 +22,12 @@ OPTIONS = f"""
 --allow-upload: let visitors open their own files, with ledgers in the folder that {LEDGERS}
     names [only on {HERE}]
 --unlock: show exact values of an upload to whoever opened it [only on {HERE}]
---json: print the address as JSON [a line for people]
+--json: print the address as JSON [a readable line]
 ---
-On {HERE} this is the explorer that 'dpcore explore' starts. On any other host it serves other
-people. There, without --allow-upload, visitors cannot open their own files, and budget ledgers are
-for practice: each belongs to one session, is held in memory where the system allows it, and is
-deleted with the session. Without --unlock, exact values of an upload never reach a browser there.
+On {HERE} this is the explorer that 'dpcore explore' starts. On any other host, without
+--allow-upload, visitors cannot open their own files, and budget ledgers are for practice: each
+belongs to one session, is held in memory where the system allows it, and is deleted with the
+session. Without --unlock, exact values of an upload never reach a browser there.
 """
 
 

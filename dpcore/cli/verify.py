@@ -11,7 +11,7 @@ from dpcore.privacy.guarantee import delta_text, show_bound
 OPTIONS = """
 dossier RELEASE: a release's folder, with every file in it; or its dossier.json, with the files next
     to it
---ledger L: the ledger from which the release was paid [not checked]
+--ledger L: the ledger that paid for the release [not checked]
 --json: one JSON object [a few sentences]
 ---
 The command replays the proof, checks each file against its hash in the dossier, regenerates the

@@ -286,7 +286,7 @@ def _one_sentence(path: File) -> Iterator[None]:
             problem = (
                 "some rows have more or fewer cells than the header",
                 "start with the header, not with a title; give every row one cell per column, and "
-                "quote cells that contain the delimiter, with no space before the quote",
+                "quote cells that contain the separator, with no space before the quote",
             )
     except OSError:
         problem = ("it cannot be opened", "check its permissions")

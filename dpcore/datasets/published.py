@@ -117,7 +117,7 @@ class PublishedSet:
 
         if self.schema is not None:
             raise InputError(
-                "data", f"{self.name} holds rows, not documents", "choose a model of rows"
+                "data", f"{self.name} holds rows, not documents", "choose another model"
             )
         content = self.content() if content is None else content
         lengths = np.diff(content["indptr"].astype(np.intp))

@@ -416,7 +416,7 @@ def amplification_of(events: Events, counts: Sequence[int], delta: float) -> Amp
     """
     if not all(isinstance(event.mechanism, Gaussian) for event in events):
         raise NotCovered(
-            "mechanism", "this picture covers only Gaussian noise", "choose another one"
+            "mechanism", "this picture covers only Gaussian noise", "choose another picture"
         )
     bounds: dict[str, list[Array]] = {"rdp": [], "ma": []}
     for rate in RATES:

@@ -102,7 +102,7 @@ def _ruler(attack: Attack) -> Panel:
     labels = tuple(tuple(texts[k](float(v)) for k, v in enumerate(line)) for line in values)
     return Panel(
         id="ruler",
-        title="The true ε lies between",
+        title="Bounds on the true ε",
         subtitle="an attack can refute a guarantee but never prove one (95% confidence)",
         alt=tuple(
             f"At epsilon {show(epsilon)}: "

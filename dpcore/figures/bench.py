@@ -41,7 +41,7 @@ def ratio_figure(rows: Sequence[Row]) -> go.Figure:
     ticks = [digit * 10.0**power for power in range(*_decades(ratios)) for digit in (1, 2, 5)]
     fig = go.Figure(bars)
     fig.update_xaxes(
-        title="peer's seconds / ours, both on every core (right of 1: ours is faster)",
+        title="peer's seconds / ours (right of 1: ours is faster)",
         tickvals=[math.log10(tick) for tick in ticks],
         ticktext=[f"{tick:g}" for tick in ticks],
     )

@@ -50,8 +50,8 @@ BARS, CURVE = "bars", "curve"
 HEIGHT = 470
 TIPS = {
     "linear": "Adds up the epsilons of all releases.",
-    "advanced": "Its ε grows with the square root of the number of releases rather than linearly, "
-    "but exceeds the plain sum for few releases.",
+    "advanced": "With a small ε per release, the total grows with the square root of the number "
+    "of releases rather than linearly; for few releases it exceeds the plain sum.",
     "zcdp": "Zero-concentrated DP: adds up one number per release (ρ), then converts the sum to ε.",
     "ma": "Adds up log moments of the privacy loss and takes the best order. Orders are whole "
     "numbers up to a cap; where the best order is the cap, the bound is looser than necessary.",
@@ -261,7 +261,7 @@ def _label(prices: Prices, way: Way, value: float) -> str:
     if np.isinf(value) and prices.epsilon is not None:
         return "no amount of noise is enough"
     if np.isinf(value):
-        return "δ is used up: no epsilon" if way.slot in ("basic", "advanced") else "no bound"
+        return "δ is used up: no ε" if way.slot in ("basic", "advanced") else "no bound"
     return "working it out…" if way.slot in prices.waiting else "computed when you let go"
 
 

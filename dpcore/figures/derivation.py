@@ -98,7 +98,7 @@ DERIVATIONS: dict[str, tuple[Formula, ...]] = {
         row("1 − δ =", ["msup", token("∏"), token("k")], "( 1 −", part("δ"), ") · ( 1 −",
             part("δ", "0"), "( ε ) )"),
         row(part("δ", "0"), "( ε ) =", ["mtext",
-            "the δ of composed randomised responses, one with each εᵢ"]),
+            "the δ of composed randomised responses, one for each εᵢ"]),
     ),
     "zcdp": (
         _RHO,
@@ -131,12 +131,12 @@ DERIVATIONS: dict[str, tuple[Formula, ...]] = {
     ),
     "wbk9": (
         row(f"τ ( α ) = {_SUM}", part("τ"), "( α )",
-            ["mtext", ", for a release on samples, bounded by Theorem 9"]),
+            ["mtext", ", where Theorem 9 bounds the terms of sampled releases"]),
         _RENYI_PRICE,
     ),
     "wbk27": (
         row(f"τ ( α ) = {_SUM}", part("τ"), "( α )",
-            ["mtext", ", for a release on samples, bounded by Theorem 27"]),
+            ["mtext", ", where Theorem 27 bounds the terms of sampled releases"]),
         _RENYI_PRICE,
     ),
 }  # fmt: skip

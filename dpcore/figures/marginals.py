@@ -53,7 +53,7 @@ class Marginals:
             raise InputError(
                 "marginals",
                 "weights, means, sds and names do not match",
-                "give one of each per column",
+                "give shapes (S, D, K), (S, D, K, d), (S, D, K, d) and (d,)",
             )
 
     def curves(self, step: int) -> Iterator[tuple[Array, Array, str]]:

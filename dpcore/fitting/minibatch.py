@@ -115,7 +115,7 @@ def forgetting_option(default: float) -> Any:
     return option(
         default,
         forgetting_exponent,
-        f"forgetting exponent: the F of --delay [{default:g}; paper mode 0.7]",
+        f"forgetting exponent: F in the weight of --delay [{default:g}; paper mode 0.7]",
         metavar="F",
         paper=0.7,
         dial=forgetting_dial(),

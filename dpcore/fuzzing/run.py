@@ -19,9 +19,9 @@ from dpcore.fuzzing.requests import MODEL_NAMES
 LISTED = 100  # violations that are listed, and sentences of refusals that are counted apart
 LARGEST_SEED = 1 << 32
 NOT_COVERED = (
-    "mechanisms as published (mode paper), which have no proof",
+    "mechanisms as published (mode paper)",
     "tables on a cluster (engine dask)",
-    "the noise distributions, which are replaced here",
+    "the noise distributions, which the fuzzer replaces",
 )
 
 

@@ -49,7 +49,7 @@ HALF = 0.5  # of the subspace: what is called seen
         lambda rows: (y >= HALF for (_, x), y in points(rows, STATED).items() if 0.1 < x < 0.5),
     ),
     holds(
-        "the noise of the authors' program is enough for the epsilon that it states",
+        "the noise of the authors' program is enough for the epsilon that the program states",
         lambda rows: (y <= x for (_, x), y in points(rows, (CODED, "proved_epsilon")).items()),
     ),
 )
@@ -226,12 +226,11 @@ def finding(rows: Sequence[Row]) -> str:
     for name in (curve for curve in curves if curve != CHANCE):
         reached = [epsilon for epsilon, y in values(rows, name).items() if y >= HALF]
         alone = next(row["chance"] for row in rows if row["curve"] == name)
-        when = f"from {min(reached):g}" if reached else "never"
-        thresholds.append(f"{name} {when} (chance {alone:.3f})")
+        when = f"from epsilon {min(reached):g}" if reached else "never"
+        thresholds.append(f"{name}, {when} (chance {alone:.3f})")
     return (
         f"Below epsilon 1, at most {stated:.4f} of the subspace is recovered with the stated noise "
-        f"(chance: {chance:.4f}); with the noise of the authors' program, "
-        f"{', '.join(coded)}. Half of the subspace is "
-        "recovered: "
+        f"(chance: {chance:.4f}). With the noise of the authors' program: {', '.join(coded)}. "
+        "Half of the subspace is recovered, by kind of noise: "
         f"{'; '.join(thresholds)}."
     )

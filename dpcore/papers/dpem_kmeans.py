@@ -156,8 +156,8 @@ def compare(run: Run, table: PrivateTable, case: Case, splits: int) -> None:
     """Every way on random splits of one table; the spread of the rows held out."""
     run.panel(
         case.name,
-        f"total epsilon (delta = {delta_text(DELTA)}, one row of one person)",
-        "NICV: mean squared distance to the nearest centre, in half ranges",
+        f"total epsilon (delta = {delta_text(DELTA)}, protecting one row)",
+        "NICV: mean squared distance to the nearest centre, in squared half ranges",
         log_y=True,
     )
     refusals: dict[str, str] = {}

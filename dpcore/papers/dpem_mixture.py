@@ -99,7 +99,7 @@ def compare(run: Run, table: PrivateTable, comparison: Comparison) -> str:
     run.panel(
         "likelihood",
         f"epsilon (delta = {delta_text(size.delta)}, one row replaced)",
-        "held-out log-likelihood of a row of x / R, nats",
+        "held-out log-likelihood of x / R per row, nats",
         run.title,
     )
     proved = tuple(Privacy(epsilon=e, delta=size.delta) for e in epsilons)
@@ -164,7 +164,7 @@ def _reached(rows: Sequence[Row]) -> str:
     """The least budget of the grid from which a curve stays within a tenth of the gap."""
     best, least = (max(values(rows, name).values()) for name in (OWN_STEPS, ONE_GAUSSIAN))
     if best <= least:
-        return f"No gap: one Gaussian reaches {least:.2f}, the mixture without privacy {best:.2f}."
+        return f"No gap: one Gaussian reaches {least:.2f} nats, the mixture {best:.2f}."
     level = best - WITHIN * (best - least)
     near = []
     curves = (PROVED, PRINTED_STEPS, *(curve.name for curve in CURVES))
@@ -172,7 +172,7 @@ def _reached(rows: Sequence[Row]) -> str:
         epsilon = reaches(values(rows, name), level)
         if epsilon is not None:
             near.append(f"{name} from epsilon {epsilon:g}")
-    gap = f"Without privacy, one Gaussian reaches {least:.2f} and the mixture {best:.2f}."
+    gap = f"Without privacy, one Gaussian reaches {least:.2f} nats and the mixture {best:.2f}."
     if not near:
         return f"{gap} No curve closes {1.0 - WITHIN:.0%} of that gap at any budget here."
     rest = "; no other curve at any budget here" if len(near) < len(curves) else ""
@@ -208,7 +208,7 @@ def _order(rows: Sequence[Row], epsilons: Sequence[float]) -> str:
         mixed, gaussian = (values(rows, Counting(c, method).name) for c in ("LLG", "GGG"))
         above.append(f"{WORDS[method]} at {_below(mixed, gaussian, epsilons)}")
     return (
-        f"Number of the {len(epsilons)} budgets at which the printed order holds to within {SAME} "
+        f"Number of budgets, of {len(epsilons)}, at which the printed order holds to within {SAME} "
         f"nats: {'; '.join(orders)}; GGG above LLG: {', '.join(above)}."
     )
 

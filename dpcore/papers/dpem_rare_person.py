@@ -23,7 +23,7 @@ from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
 
 # Each table, and how many rare persons stand at its end.
-TABLES = {"rare_person": ("one rare person", 1), "rare_people": ("fifty rare persons", 50)}
+TABLES = {"rare_person": ("one rare person", 1), "rare_people": ("fifty rare people", 50)}
 FEW, MANY = (words for words, _ in TABLES.values())
 DRAWN, SHOWN = 500, 10  # persons of a map, and noise draws of its private centres
 AT = 8.0  # their epsilon
@@ -36,7 +36,7 @@ EXACT = "without privacy, converged"
 OWN_STEPS = "the same steps without noise"
 PRIVATE, MOVED = "private", "private, k-means"
 NOISELESS = "no noise"
-CEILING = "proved: no attacker above"
+CEILING = "proved bound for every attacker"
 
 
 @experiment(
@@ -50,7 +50,7 @@ CEILING = "proved: no attacker above"
         lambda rows: (y > NEAR for y in points(rows, f"{PRIVATE}, {FEW}").values()),
     ),
     holds(
-        "with fifty rare persons a private centre is about as near to them as the exact one",
+        "with fifty rare people a private centre is about as near to them as the exact one",
         lambda rows: (
             y < points(rows, f"{EXACT}, {MANY}")[at] + NEAR
             for at, y in points(rows, f"{PRIVATE}, {MANY}").items()
@@ -58,7 +58,7 @@ CEILING = "proved: no attacker above"
     ),
     beside(
         holds(
-            "a private centre of k-means sits on the fifty rare persons",
+            "a private centre of k-means sits on the fifty rare people",
             lambda rows: (y < NEAR for y in points(rows, f"{MOVED}, {MANY}").values()),
         )
     ),
@@ -74,21 +74,21 @@ CEILING = "proved: no attacker above"
             lambda rows: (row["low"] <= row["ceiling"] for row in rows if "ceiling" in row),
         )
     ),
-    stands_in="simulated persons in place of a survey that is not public",
+    stands_in="simulated people in place of a survey that is not public",
 )
 def figure_1(run: Run) -> str:
     """One rare person, or fifty: where a fit's centres are, and how often an attacker is right.
 
-    The tables are bundled. Distances are from the middle of the rare persons, in standard
+    The tables are bundled. Distances are from the middle of the rare people, in standard
     deviations of the crowd along the way there.
     """
     for words in (FEW, MANY):
         axes = "age (years)", "income (thousand per year)"
         run.panel(words, *axes, f"The map: {words}", kind="points", across=2)
     budgets = f"epsilon (delta = {delta_text(SETTING.delta)}, one person replaced)"
-    distance = "distance of the nearest centre, standard deviations of the crowd"
-    run.panel("distance", budgets, distance, "The rare persons in the fit")
-    run.panel("attack", budgets, "share of right guesses", "A rare person guessed")
+    distance = "distance to the nearest centre, standard deviations of the crowd"
+    run.panel("distance", budgets, distance, "How near a centre comes to the rare people")
+    run.panel("attack", budgets, "share of right guesses", "Attacks on a rare person")
     draws = run.ask.drawn(DRAWS)
     for name, (words, rare) in run.progress(TABLES.items()):
         table = load(f"bundled:{name}")
@@ -105,7 +105,7 @@ def _centres(run: Run, table: PrivateTable, words: str, rare: int, draws: int) -
     away = middle - crowd.mean(axis=0)
     unit = float(np.std(crowd @ (away / np.linalg.norm(away))))
     people = public.center + public.half_range * np.vstack([crowd[:: _every(crowd)], persons])
-    run.row("persons", 0.0, None, panel=words, cloud=np.round(people, 1).tolist())
+    run.row("people", 0.0, None, panel=words, cloud=np.round(people, 1).tolist())
     best = yardstick("gmm").converged(table, SETTING.components, SETTING.options())
     plain = fit_grid("gmm", table, privacy=None, as_private=True, **SETTING.options())
     for name, batch in ((EXACT, best), (OWN_STEPS, plain.runs.final)):
@@ -176,9 +176,9 @@ def _finding(rows: list[Row]) -> str:
             for name in (EXACT, OWN_STEPS, PRIVATE, MOVED)
         )
         sentences.append(
-            f"{words}: {exact:.1f} converged without privacy, {own:.1f} after the "
-            f"private fit's clipped steps without noise, {private:.1f} at epsilon 1, {moved:.1f} "
-            "by k-means at epsilon 1"
+            f"{words}: {exact:.1f} for the converged fit without privacy, {own:.1f} for the "
+            f"private fit's clipped steps without noise, {private:.1f} for the private fit and "
+            f"{moved:.1f} for private k-means at epsilon 1"
         )
     attacks = [row for row in rows if "ceiling" in row]
     worst = max((row for row in attacks if row["x"] == 1.0), key=lambda row: float(row["y"]))
@@ -188,9 +188,9 @@ def _finding(rows: list[Row]) -> str:
     )
     return (
         "Distance from the rare people to the nearest centre, in standard deviations of the crowd: "
-        f"{'; '.join(sentences)}. The attacker is right about {exact_rate:.0%} of fits without "
-        f"privacy; at epsilon 1 the best of {sum(row['x'] == 1.0 for row in attacks)} attacks is "
-        f"right in {worst['y']:.1%} of cases ({worst['low']:.1%} to {worst['high']:.1%}), proved "
-        f"to be at most {worst['ceiling']:.1%}; of {len(attacks)} intervals {above} lie above "
-        "their ceiling."
+        f"{'; '.join(sentences)}. Without privacy, the attacker is right in {exact_rate:.0%} "
+        f"of cases; at epsilon 1 the best of {sum(row['x'] == 1.0 for row in attacks)} attacks is "
+        f"right in {worst['y']:.1%} of cases ({worst['low']:.1%} to {worst['high']:.1%}; proved: "
+        f"at most {worst['ceiling']:.1%}); of {len(attacks)} confidence intervals, {above} lie "
+        "above the proved bound."
     )

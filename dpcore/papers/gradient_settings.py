@@ -161,8 +161,7 @@ CLAIMS = (
     ),
     beside(
         ordered(
-            "Algorithm 2 as printed is more accurate than with the least noise that its guarantee "
-            "needs",
+            "Algorithm 2 is more accurate as printed than with exact noise",
             ROBUST.name,
             EXACT.name,
         )
@@ -185,8 +184,8 @@ def finding(rows: list[Row]) -> str:
     count = len(places)
     return (
         f"The paper's order (no privacy, then Algorithm 2, then Algorithm 1 with C = 1) holds at "
-        f"{order} of {count} points; there C = 1 is far below a gradient's norm. Algorithm 2 is "
-        f"better with exact noise than as printed at {exact} of {count}. Clipping at sqrt(d tau), "
+        f"{order} of {count} points. Algorithm 2 is better with exact noise than as printed at "
+        f"{exact} of {count}. Clipping at sqrt(d tau), "
         f"which uses the same tau, is the most accurate private method at {ours} of {count}."
     )
 

@@ -171,8 +171,9 @@ def in_the_local_model(run: Run) -> str:
             for curve, by_step in errors(run, replace(case, rows=rows), (EM, OURS, LOCAL)):
                 run.scores(curve, rows, by_step[-1])
     slopes = ", ".join(
-        "{:.2f} ({:.2f})".format(
-            *(slope(run.rows, way.name, case.model.name) for way in (LOCAL, OURS))
+        "{} {:.2f} ({:.2f})".format(
+            case.model.name,
+            *(slope(run.rows, way.name, case.model.name) for way in (LOCAL, OURS)),
         )
         for case in cases
     )

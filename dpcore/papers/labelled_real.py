@@ -48,7 +48,7 @@ QUICK = tuple(way for way in LABELS if way.method != "mte")
 SHOWN = tuple(
     way
     for way in WAYS
-    if way.name in ("proposed, one row leaves", "Laplace", "Gaussian", "public features, label")
+    if way.name in ("proposed, one row removed", "Laplace", "Gaussian", "public features, label")
 )
 SPECIES = ("setosa", "versicolor", "virginica")
 PARTS_OF_A_FLOWER = ("sepal length", "sepal width", "petal length", "petal width")
@@ -170,7 +170,7 @@ def figure_9(run: Run) -> str:
 
 @experiment(
     "Labelled release, Table I: class sizes",
-    trend("the class sizes of the meter data fall to a few rows", CLASS_ROWS, -1, (METERS,)),
+    trend("the classes of the meter data differ in size", CLASS_ROWS, -1, (METERS,)),
     stands_in=SWISS,
 )
 def table_1(run: Run) -> str:
@@ -258,7 +258,7 @@ def figure_12(run: Run) -> str:
     exact = _trained(scorer.rows * spread + middle, scorer.codes, test, answers)
     for epsilon in EPSILONS:
         add("real rows", epsilon, exact)
-    names = ("proposed, one row leaves", OURS, RIVAL, "public features, label")
+    names = ("proposed, one row removed", OURS, RIVAL, "public features, label")
     ways = sorted((way for way in WAYS if way.name in names), key=lambda way: names.index(way.name))
     for way, epsilon in run.progress(product(ways, EPSILONS)):
         grid = fitted(way, table, [epsilon], draws)

@@ -61,7 +61,7 @@ def proved(name: str, method: str, adjacency: str = "label") -> Release:
 
 
 WAYS = (
-    printed("proposed, one row leaves", "paper"),
+    printed("proposed, one row removed", "paper"),
     printed("proposed, all neighbours", "paper", neighbours="all"),
     printed("Laplace", "laplace"),
     printed("Gaussian", "gaussian"),
@@ -169,7 +169,7 @@ def finding(rows: Sequence[Row], metric: str = "reverse_kl") -> str:
         )
     if printed and metric != "accuracy":
         sentences.append(
-            f"The published release, about which nothing is proved, has a divergence of at least "
+            f"The proposed release as printed, without any proof, has a divergence of at least "
             f"{min(printed.values()):.2g}"
         )
     return ". ".join(sentences) + "." if sentences else "Nothing could be compared."

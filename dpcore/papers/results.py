@@ -144,7 +144,7 @@ def record_of(name: str, folder: Path = STORED) -> dict[str, Any]:
     path = _file(name, folder)
     if not path.is_file():
         raise InputError(
-            "name", f"there is no stored result for {name}", f"run dpcore reproduce {name} in full"
+            "name", f"there is no stored result for {name}", f"run dpcore reproduce {name}"
         )
     record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return record

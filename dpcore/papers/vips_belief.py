@@ -52,7 +52,7 @@ def figure_8(run: Run) -> str:
     table = load(run.ask.array("mnist.npz", "train_images", np.uint8))
     test = run.ask.array("mnist.npz", "test_images")[:TESTED].reshape(TESTED, -1) > 0
     pixels = test.astype(float)
-    label = f"images in a step (sigma 1, delta = {delta_text(DELTA)}, one image replaced)"
+    label = f"images per minibatch (sigma 1, delta = {delta_text(DELTA)}, one image replaced)"
     for units, sizes in run.progress(UNITS.items()):
         run.panel(_panel(units), label, "share of pixels reconstructed", f"MNIST, {_panel(units)}")
         for size in run.progress(sizes):
@@ -145,7 +145,7 @@ def _finding(rows: list[Row], trivial: float) -> str:
             for curve in CURVES
         ]
         panels.append(
-            f"{panel}, steps of {', '.join(map(str, sizes))} pictures: {'; '.join(parts)}"
+            f"{panel}, minibatches of {', '.join(map(str, sizes))} images: {'; '.join(parts)}"
         )
     proved = [
         f"{row['claimed']:.3g} printed, {row['proved_epsilon']:.3g} proved"

@@ -78,7 +78,9 @@ def epsilons(settings: TopicSettings, sigma: float) -> dict[str, float]:
 
 def _finding(rows: list[Row]) -> str:
     short = [row for row in rows if row["note"]]
-    places = ", ".join(f"sigma {row['x']:g} with {int(row['panel']):,}" for row in short)
+    places = ", ".join(
+        f"sigma {row['x']:g} with minibatches of {int(row['panel']):,}" for row in short
+    )
     head = {row["curve"]: row["y"] for row in rows if (row["panel"], row["x"]) == ("20000", 1.24)}
     return (
         f"The printed epsilon {head[PRINTED]:.3g} (sigma 1.24, minibatches of 20,000) holds: tight "

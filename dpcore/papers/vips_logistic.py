@@ -193,7 +193,7 @@ def figure_6(run: Run) -> str:
 def _at_equal_noise(run: Run, train: PrivateTable, scorer: OutcomeScorer, draws: range) -> None:
     """As printed: both with the same sigma, rate and steps, whatever epsilon that is."""
     label = "sigma: noise / sensitivity, of VIPS's statistics or of DPVI's gradients"
-    title = f"Adult, both at rate {ADULT_RATE:g} for {ADULT_STEPS} steps"
+    title = f"Adult, both at sampling rate {ADULT_RATE:g} for {ADULT_STEPS} steps"
     run.panel("same noise", label, AUC, title, log_x=False)
     steps: dict[str, Any] = {"rate": ADULT_RATE, "iterations": ADULT_STEPS}
     for curve, algorithm, mode in run.progress(
@@ -278,8 +278,8 @@ def _prices(rows: Sequence[Row]) -> str:
         climbed_same = values(rows, GRADIENTS_SAME)[row["x"]]
         sentences.append(
             f"Sigma {row['sigma']:g}: epsilon {row['x']:.3g} is claimed and "
-            f"{row['proved_epsilon']:.2g} proved. AUC {row['y']:.3f}, one release {other:.3f} at "
-            f"the claimed and {same:.3f} at the proved epsilon, DPVI {climbed:.3f} and "
-            f"{climbed_same:.3f}"
+            f"{row['proved_epsilon']:.2g} proved. AUC: VIPS {row['y']:.3f}; one release "
+            f"{other:.3f} at the claimed and {same:.3f} at the proved epsilon; DPVI {climbed:.3f} "
+            f"and {climbed_same:.3f}"
         )
     return " ".join(f"{sentence}." for sentence in sentences)

@@ -139,11 +139,11 @@ def figure_3(run: Run) -> str:
                 for step, batch in enumerate(grid.runs.history, start=1):
                     run.scores(name, step, _perplexity(batch, half.test))
         curves = {name: values(run.rows, name, texts.name) for name in (EXACT, *NOISED)}
-        perplexities = ", ".join(
+        perplexities = "; ".join(
             f"{name} {curve[max(curve)]:.0f}" for name, curve in curves.items()
         )
         sentences.append(f"{texts.name}, perplexity after the last step: {perplexities}")
-    return ". ".join(sentences)
+    return ". ".join(sentences) + "."
 
 
 def _first_words(curve: str) -> Callable[[Sequence[Row]], Points]:
@@ -154,7 +154,8 @@ def _first_words(curve: str) -> Callable[[Sequence[Row]], Points]:
 @experiment(
     "VIPS, Table 3: topics as words",
     ordered(
-        "the first word's probability shrinks from exact to clipped to strong to unclipped",
+        "the first word's probability falls from no privacy to clipping, strong composition "
+        "and no clipping",
         *map(_first_words, (UNCLIPPED, STRONG, CLIPPED, EXACT)),
     ),
     stands_in=OTHER_TEXTS,
@@ -180,11 +181,12 @@ def table_3(run: Run) -> str:
                 run.row(name, rank, float(words[word]), note=half.words[word])
         shared.append({name: len({*top} & {*lists[EXACT]}) for name, top in lists.items()})
     run.ask.say(1.0)
-    counts = ", ".join(
+    counts = "; ".join(
         f"{name} {sum(topic[name] for topic in shared)}" for name in fits if name != EXACT
     )
     return (
-        f"Of the {10 * len(shared)} words of the clearest exact topics, each fit finds: {counts}."
+        f"Of the {10 * len(shared)} top words of the clearest exact topics, each fit finds: "
+        f"{counts}."
     )
 
 
@@ -310,6 +312,6 @@ def finding(rows: list[Row]) -> str:
     for panel in dict.fromkeys(row["panel"] for row in rows):
         here = [row for row in rows if (row["panel"], row["x"]) == (panel, HEADLINE)]
         ranked = sorted(here, key=lambda row: float(row["y"]))
-        values_at = ", ".join(f"{row['curve']} {row['y']:.0f}" for row in ranked)
+        values_at = "; ".join(f"{row['curve']} {row['y']:.0f}" for row in ranked)
         panels.append(f"{panel}: {values_at}")
-    return f"At sigma {HEADLINE:g}. " + ". ".join(panels) + "."
+    return f"Perplexity at sigma {HEADLINE:g}. " + ". ".join(panels) + "."

@@ -91,7 +91,7 @@ class Event:
             raise InputError("count", f"{self.count} is not a whole number >= 0", "give one")
         if not 0.0 < self.sampling_rate <= 1.0:
             raise InputError(
-                "sampling_rate", f"{self.sampling_rate} is not in (0, 1]", "give the sampled share"
+                "sampling_rate", f"{self.sampling_rate} is not in (0, 1]", "give a share of rows"
             )
         if self.adjacency not in ADJACENCIES:
             raise InputError(

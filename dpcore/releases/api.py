@@ -158,8 +158,8 @@ def rewrite(ledger: str | Path, number: int, out: str | Path) -> dict[str, Any]:
     if number in state.open:
         raise InputError(
             "line",
-            f"the release of line {number} has not finished and has no files (if its process died, "
-            "it counts as spent)",
+            f"the release of line {number} has not finished and has no files (its cost counts as "
+            "spent, even if its process died)",
             "wait until it has finished, or name another line",
         )
     if "dossier" not in output:

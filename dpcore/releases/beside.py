@@ -19,7 +19,7 @@ from dpcore.releases.report import report
 
 DOSSIER, ROWS, REPORT = "dossier.json", "synthetic.csv", "report.html"
 FILES = (DOSSIER, ROWS, REPORT)
-HASH, ANEW, ABSENT = "by its hash", "by its hash, and regenerated", "not there"
+HASH, ANEW, ABSENT = "by its hash", "by its hash and by regenerating it", "not there"
 
 
 def sealed(dossier: dict[str, Any], synthetic: str | None) -> tuple[dict[str, Any], dict[str, str]]:

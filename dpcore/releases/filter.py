@@ -126,7 +126,7 @@ def _rho(event: Event) -> Fraction:
             return event.count * _exact(float(epsilon)) ** 2 / 2
     raise InputError(
         "filter",
-        "zCDP gives no cost for a release that is known only by an epsilon and a delta above 0",
+        "zCDP defines no cost for a release that is known only by an epsilon and a delta above 0",
         "use a ledger of sums for it",
     )
 

@@ -322,7 +322,7 @@ class OpenedRelease:
                 comma = self.schema.file is not None and self.schema.file.decimal == ","
                 mark = "comma (0,5)" if comma else "point (0.5)"
                 how = "dates as 2026-12-31" if dates else f"numbers with a {mark}"
-                remedy = f"write {how}; correct or clear each cell of this column that is not"
+                remedy = f"write {how}, and correct or clear the other cells of this column"
                 if list(rows.columns).count(refusal.field) > 1:
                     remedy = refusal.remedy
             raise InputError(refusal.field, refusal.problem, remedy) from None

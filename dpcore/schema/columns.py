@@ -201,7 +201,7 @@ class Ball:
 
     def __post_init__(self) -> None:
         if isinstance(self.center, str) or not isinstance(self.center, Iterable):
-            raise InputError("ball.center", "it is not a list", "give one number per feature")
+            raise InputError("ball.center", "it is not a list", "give one number per coordinate")
         center = tuple(finite("ball.center", value) for value in self.center)
         object.__setattr__(self, "center", center)
         radius = finite("ball.radius", self.radius)

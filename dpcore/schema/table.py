@@ -84,7 +84,7 @@ class Schema:
 
     def __post_init__(self) -> None:
         if not all(isinstance(column, Column) for column in self.columns):
-            raise InputError("columns", "some entries are not columns", "give a dp.Column for each")
+            raise InputError("columns", "some entries are not columns", "give dpcore.Column values")
         object.__setattr__(self, "columns", tuple(self.columns))
         field = "table.rows_per_person"
         rows = rows_of_one(finite(field, self.rows_per_person), field)

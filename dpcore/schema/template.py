@@ -96,7 +96,12 @@ def _column(name: str, kind: str, proposal: ColumnProposal | None, *, explained:
     if explained:
         lines += [
             _line("unit", "years", "for people", counts=False),
-            _line("categories", ("...",), "for a category column: every public name", counts=False),
+            _line(
+                "categories",
+                ("...",),
+                "for a category column: every category it can have",
+                counts=False,
+            ),
             _line(
                 "missing",
                 0,

@@ -42,7 +42,7 @@ class Sample:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.rate <= 1.0:
-            raise InputError("minibatch", "the sampled share is not in (0, 1]", "give another size")
+            raise InputError("minibatch", "the sampling rate is not in (0, 1]", "give another size")
 
     @classmethod
     def under(cls, adjacency: str, rate: float) -> Sample:

@@ -124,9 +124,7 @@ class Sealed(ABC):
         )
 
     def __len__(self) -> NoReturn:
-        raise WallError(
-            f"the number of {self.things} is private unless the adjacency says otherwise"
-        )
+        raise WallError(f"the number of {self.things} can be private, depending on the adjacency")
 
 
 class PrivateTable(Sealed):

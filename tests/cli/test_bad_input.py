@@ -200,7 +200,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "two bounds",
         good(*BUDGET, "--norm-bound", "3", "--infer-schema"),
         "--norm-bound and --infer-schema",
-        "both were given",
+        "more than one was given",
     ),
     ("iterations 0", good(*BUDGET, "--iterations", "0"), "iterations", "0 is below 1"),
     ("iterations nan", good(*BUDGET, "--iterations", "nan"), "iterations", "nan is not a whole"),

@@ -134,7 +134,8 @@ def lloyd_replaced(epsilon: float = 1.0, *, dim: int = 1) -> Exhibit:
                 "a row at one end, in one cluster",
                 "the same row at the other end, in the other cluster",
             ),
-            "every changed count and sum beyond its second exact value, seen from its first",
+            "every changed count and sum beyond its exact value under the second table, in the "
+            "direction of its change",
         ),
         source=f"{PAPER}, section 7 (DPLloyd; Su et al. 2016)",
         assumption="a row is added or removed; elsewhere the paper uses replacement",

@@ -83,7 +83,7 @@ def second_noise(epsilon: float = 1.0, delta: float = 1e-5, *, failure: float = 
         assumption="zeta is below 1/e",
         correction="the first form",
         case=(
-            "the two printed forms of the noise, which should be equal, differ: for zeta above 1/e "
-            "the second is the smaller, and for zeta near 1 it is too small."
+            "the two printed forms of the noise variance, which should be equal, differ: for zeta "
+            "above 1/e the second is the smaller, and for zeta near 1 it is too small."
         ),
     )

@@ -77,8 +77,8 @@ def mapping_support(**words: Any) -> Exhibit:
         source=f"{PAPER}, random mapping of class sizes",
         assumption="each released set of class sizes is about as likely under either table",
         case=(
-            "apart from the smoothing, many class sizes that can be released are possible under "
-            "only one of the two tables."
+            "many class sizes released under one table are possible under the other only through "
+            "the mapping's small smoothing term."
         ),
     )
 

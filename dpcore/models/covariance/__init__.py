@@ -49,7 +49,7 @@ MODEL = Model(
         ),
         Metric(
             "first_component",
-            "First component",
+            "Share of the first component",
             "share of the variance",
             of_rows=False,
         ),

@@ -85,8 +85,8 @@ class FactorSettings(Settings):
         metavar="B",
         dial=Dial(
             "Ball to which rows are clipped",
-            "Releasing distances costs 8% of the budget, but the ball is usually smaller than that "
-            "of the limits, and noise grows with the square of the radius.",
+            "Releasing distances and a mean costs 8% of the budget, but the ball is usually "
+            "smaller than that of the limits, and noise grows with the square of the radius.",
             choices={"released": "from released distances", "limits": "from the public limits"},
             methods=("recommended",),
         ),
@@ -137,7 +137,7 @@ MODEL = Model(
         SCALED,
         Metric(
             "reconstruction_error",
-            "Reconstruction",
+            "Reconstruction error",
             "reconstruction error",
             falls=True,
         ),

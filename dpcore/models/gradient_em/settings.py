@@ -90,7 +90,7 @@ class GradientSettings(Settings):
     sigma: float = option(
         1.0,
         positive,
-        "the known noise level, in the data's own units [1]",
+        "the known noise level, in the units of --coordinates [1]",
         metavar="SD",
         dial=Dial(
             "Noise level of the model",
@@ -199,8 +199,8 @@ class GradientSettings(Settings):
         "for robust in paper mode: which printed form of the noise, first or second [first]",
         metavar="F",
         dial=Dial(
-            "Which of the two printed forms of the noise",
-            "Their variances differ by a factor of ln(1/ζ).",
+            "Printed form of the noise",
+            "The variances of the two printed forms differ by a factor of ln(1/ζ).",
             choices={"first": "first", "second": "second"},
             methods=_ROBUST[:1],
         ),
@@ -235,7 +235,7 @@ class GradientSettings(Settings):
             raise InputError(
                 "form",
                 "only the paper's robust algorithm has two printed forms of the noise",
-                "leave this option at first",
+                "leave this option at its default",
             )
         if together.get("split") and together.get("algorithm") == "em":
             raise InputError("split", "em does not split the rows", "choose clipped or robust")

@@ -35,7 +35,7 @@ class KMeansSettings(Settings):
     algorithm: str = option(
         "proved",
         word(*ALGORITHMS),
-        "proved, dplloyd or paper [proved]",
+        "proved, dplloyd or paper [proved; paper in paper mode]",
         metavar="A",
         paper="paper",
         not_asked=BY_METHOD,

@@ -52,8 +52,9 @@ class ReleaseSettings(Settings):
         metavar="D",
         dial=Dial(
             "Divergence to minimise",
-            "Of the release from the exact classes (reverse), which penalises shapes that are too "
-            "wide, or the other way round (forward), which penalises shapes that are too narrow.",
+            "Reverse: that of the release from the exact classes, which penalises shapes that are "
+            "too wide. Forward: that of the exact classes from the release, which penalises shapes "
+            "that are too narrow.",
             choices={"reverse": "reverse", "forward": "forward"},
             methods=("recommended", "plain_gaussian", "plain_laplace", "colored", "mte", "pooled"),
         ),
@@ -112,8 +113,8 @@ MODEL = Model(
         adds="a constant 1, the row and its square, for its class: *joint diameter of counts, "
         "sums and squares by class in a clipped ball*; where only labels are protected, *two "
         "classes change by a vector of bounded length each; features are public*",
-        proved="four releases, each in a frame computed from the one before; where only labels are "
-        "protected, one release",
+        proved="four releases, each after the first in a frame computed from earlier ones; where "
+        "only labels are protected and the budget is small, one release",
         claim="Liu, Scaglione, Peisert 2025, Theorem 1: refuted (see below)",
     ),
     reads="label",
@@ -142,13 +143,16 @@ MODEL = Model(
         "pooled": Method("One Gaussian for all classes", words=(("method", "pooled"),)),
         "least_trace": _printed("Noise shaped by the rows", "paper"),
         "scalable": _printed(
-            "Noise shaped by the rows, scalable", "paper", ("neighbours", "scalable")
+            "Noise shaped by a norm bound, for labels", "paper", ("neighbours", "scalable")
         ),
         "leave": _printed(
-            "Noise shaped by the rows, one row leaves", "paper", ("neighbours", "leave")
+            "Noise shaped by the rows, one row removed", "paper", ("neighbours", "leave")
         ),
         "ball": _printed(
-            "Noise shaped by a norm bound", "paper", ("neighbours", "ball"), protects="feature"
+            "Noise shaped by a norm bound, for features",
+            "paper",
+            ("neighbours", "ball"),
+            protects="feature",
         ),
         "printed_laplace": _printed("Laplace noise", "laplace"),
         "printed_gaussian": _printed("Gaussian noise", "gaussian"),

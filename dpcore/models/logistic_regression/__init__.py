@@ -57,14 +57,14 @@ class LogisticSettings(Settings):
     minibatch: int | None = option(
         None,
         whole,
-        "rows per step of vips or dpvi, where the row count is public [set by the recipe]",
+        "rows per step of vips or dpvi, where the row count is public [all rows]",
         metavar="S",
         not_asked=BY_SHARE,
     )
     rate: float | None = option(
         None,
         sampling_rate,
-        "instead of minibatch: the probability that a row is in a step [unset]",
+        "instead of minibatch: the probability that a row is in a step [1]",
         metavar="Q",
         dial=rate_dial(1.0, "vips", "vips_proved", "dpvi"),
     )
@@ -79,7 +79,7 @@ class LogisticSettings(Settings):
     forgetting: float = option(
         1.0,
         forgetting_exponent,
-        "the same [1; 0.7 in paper mode]",
+        "forgetting exponent in the weight of --delay [1; 0.7 in paper mode]",
         metavar="K",
         paper=0.7,
         dial=forgetting_dial("vips", "vips_proved"),
@@ -191,7 +191,7 @@ MODEL = Model(
     metrics=(
         Metric("test_auc", "AUC", "AUC (chance: 0.5)"),
         Metric("test_log_loss", "Log loss", "log loss (nats)", falls=True),
-        Metric("test_calibration_error", "Calibration", "calibration error", falls=True),
+        Metric("test_calibration_error", "Calibration error", "calibration error", falls=True),
     ),
     worlds=(
         World(common=0.8, related=6.0),

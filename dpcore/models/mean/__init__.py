@@ -62,7 +62,7 @@ class MeanSettings(Settings):
         if mode == "paper" and (bits or method not in (None, "older", "improved")):
             where = "trust" if bits else "method"
             remedy = "choose central or local" if bits else "choose older or improved"
-            raise InputError(where, "it is not from the paper", remedy)
+            raise InputError(where, "this choice is not from the paper", remedy)
         if bits and method not in (None, "clip"):
             raise InputError(
                 "method", "random bits are sent for clipped numbers only", "choose clip"

@@ -39,10 +39,10 @@ def rows_option(*methods: str) -> Any:
         metavar="N",
         dial=Dial(
             "Public guess of the number of rows",
-            "The truncation threshold depends on this number; give a guess where it is private.",
+            "Some truncation thresholds depend on this number; give a guess where it is private.",
             *(1, 10**9, 100, "%d"),
             methods=methods,
-            empty="their number, where it is public",
+            empty="the actual number, where it is public",
             still=UNLESS_GIVEN,
         ),
     )

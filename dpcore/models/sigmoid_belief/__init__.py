@@ -59,7 +59,7 @@ MODEL = Model(
         "statistics in their box, cut by a ball*",
         proved="steps on secret samples of the rows",
         claim="VIPS 2020: the authors' program carries hidden units from one sample into the "
-        "next, which no composition theorem covers. Here every row starts afresh in each "
+        "next, which no composition theorem covers. Here hidden units start afresh in each "
         "step",
     ),
     reads="pixels",
@@ -79,8 +79,7 @@ MODEL = Model(
     },
     columns_first=True,
     cost=15.0,
-    no_intervals="no simulation has been validated for the way in which the steps of this model "
-    "average noise",
-    metrics=(Metric("pixel_accuracy", "Reconstruction", "pixels reconstructed"),),
+    no_intervals="no simulation has been validated for this model, whose steps average their noise",
+    metrics=(Metric("pixel_accuracy", "Share reconstructed", "pixels reconstructed"),),
     audits={"sbn": "attack:SBN"},
 )

@@ -65,7 +65,9 @@ class TopicSettings(SampledSettings):
     def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:
         if "keep" in chosen and mode == "paper":
             raise InputError(
-                "keep", "the paper fixes the vocabulary", "leave it out, or give a list of words"
+                "keep",
+                "the paper fixes the vocabulary",
+                "leave this option out, or give a list of words",
             )
         return super().together(chosen, mode)
 
@@ -116,8 +118,13 @@ MODEL = Model(
     "cannot be simulated",
     metrics=(
         Metric("test_perplexity", "Perplexity", "perplexity", falls=True),
-        Metric("test_completion_perplexity", "Completion", "completion perplexity", falls=True),
-        Metric("test_log_likelihood", "Log-likelihood", "log-likelihood of a word (nats)"),
+        Metric(
+            "test_completion_perplexity",
+            "Completion perplexity",
+            "completion perplexity",
+            falls=True,
+        ),
+        Metric("test_log_likelihood", "Log-likelihood", "log-likelihood per word (nats)"),
     ),
     audits={"lda": "attack:LDA"},
 )

@@ -48,8 +48,8 @@ class TopicYardstick(Yardstick):
         part="topic",
         parts="topics",
         simplest="a list of word frequencies",
-        utility="log-likelihood of a word (nats)",
-        worth="log-likelihood of a word",
+        utility="log-likelihood per word (nats)",
+        worth="log-likelihood per word",
     )
     simplest = 1
     alike = 0.99

@@ -159,7 +159,7 @@ class PartedTable(PrivateTable):
             raise InputError(
                 "file",
                 "its rows are read in blocks, but this fit needs all of them at once",
-                "choose a model whose fits sum over rows, such as gmm, kmeans or fa, without "
+                "choose a model that needs only sums over rows, such as gmm, kmeans or fa, without "
                 "held-out rows, or write the rows to one file and leave out --out-of-core",
             )
         if self._held is None:

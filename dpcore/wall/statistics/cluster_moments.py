@@ -188,7 +188,7 @@ class MixtureSums(CountsAndSums[InFrame]):
 
     def checked(self, session: Session[Any], of: InFrame) -> InFrame:
         if of.e_step is None or of.frame.runs != 1:
-            raise ValueError("sums by weights need an E step and one frame for all runs")
+            raise ValueError("weighted sums need an E step and one frame for all runs")
         return of
 
     def bounds(self, session: Session[Any], of: InFrame) -> tuple[float, float]:

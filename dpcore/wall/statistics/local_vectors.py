@@ -177,7 +177,7 @@ def randomise_bits(
     shape, noise = LocalVectors(rows, dim, 1.0), Noise("laplace", noise_multiplier)
     session._check(shape, 1.0, 1.0, (noise,))
     if not session.private:
-        raise WallError("one-bit answers are for private runs")
+        raise WallError("one-bit answers need a run with privacy")
     session._release(what, drawn, shape, (noise,))
     entry = session._entries[-1]
     scale = np.asarray(entry.noise_scale).reshape(-1, 1, 1)

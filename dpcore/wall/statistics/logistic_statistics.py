@@ -101,7 +101,7 @@ class OutcomeMoments(Summed[Curvature | None, NoisyOutcomes]):
             positive(field, getattr(self, field))
         demand_squares("weights", np.array([self.sum_weight, self.square_weight]))
         if not 0.0 <= self.least <= 1.0:
-            raise InputError("least", "it is not between 0 and 1", "give the smallest curvature")
+            raise InputError("least", "it is not between 0 and 1", "give a lower limit")
 
     @cached_property
     def parts(self) -> dict[str, Part]:

@@ -303,7 +303,7 @@ class Parts:
         if self._multiplier is not None and not np.array_equal(self._multiplier, noise_multiplier):
             raise WallError("parts that are charged as one release need the same noise multiplier")
         if noise.law != "gaussian":
-            raise WallError("parts are released with Gaussian noise")
+            raise WallError("parts can be released only with Gaussian noise")
         session, part = self._session, self._seen.part(self._places[self._next])
         noisy = self._measured(what, statistic, Vectors(step, _part=part), noise)
         if self._multiplier is None:

@@ -221,7 +221,7 @@ def _inside(belief: tuple[Array, Array], rows: Array, shape: BeliefMoments) -> t
     """A model's z and x put into their boxes; what is undefined becomes 0."""
     z, x = (np.asarray(part, dtype=np.float64) for part in belief)
     if z.shape != (len(rows), shape.hidden) or x.shape != rows.shape:
-        raise ValueError("the model returned a belief whose shape is not (rows, units)")
+        raise ValueError("a belief must have the shapes (rows, units) and (rows, pixels)")
     z = np.clip(np.where(np.isnan(z), 0.0, z), 0.0, 1.0)
     return z, np.clip(np.where(np.isnan(x), 0.0, x), 0.0, STEEPEST)
 
