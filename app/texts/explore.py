@@ -113,6 +113,9 @@ def as_published(ways: str) -> str:
     return f"As published, this method uses {ways} for composition."
 
 
+FULL_TITLES = {"Exact": "Exact (Gaussian DP)"}  # of composition methods, in the list to pick from
+
+
 def composition_stays(why: str, way: str) -> str:
     """That another composition method was refused."""
     return f"{why} The picture keeps {way}."
@@ -226,7 +229,7 @@ PRINTED_EPSILON = "Methods run as published use the noise for which their paper 
 
 def other_promise(who: str) -> str:
     """Why a method is not among the others."""
-    return f"left out because it hides a different change: {who}."
+    return f"left out because it protects against a different change ({who})."
 
 
 # The buttons.

@@ -353,6 +353,7 @@ def choices(scenario: Scenario, table: Data | None) -> None:
     with counting:
         refused = scenario.refused()
         ways = scenario.titles((*scenario.methods(), *refused))
+        ways = {name: texts.FULL_TITLES.get(title, title) for name, title in ways.items()}
         ways |= {name: f"✗ {ways[name]}" for name in refused}
 
         def count_by(name: str) -> None:

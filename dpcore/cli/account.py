@@ -172,7 +172,7 @@ def _noise(result: Answer) -> Any:
 def print_scope(args: argparse.Namespace) -> None:
     """What an epsilon above holds for: its delta, and who is protected."""
     who = protects(adjacency_of({"adjacency": args.adjacency}, _events(args)))
-    print_prose(f"Each epsilon holds at delta = {args.delta} in total, for {who}.")
+    print_prose(f"Each epsilon holds at a total delta of {args.delta}, for {who}.")
 
 
 def question(args: argparse.Namespace, method: str, **more: Any) -> dict[str, Any]:

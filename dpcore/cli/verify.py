@@ -18,8 +18,8 @@ The command replays the proof, checks each file against its hash in the dossier,
 report, and lists what could not be verified. Exit codes: 0 everything holds; 1 a check failed,
 named in one sentence (The guarantee does not match the proof; The dossier was changed: the hash of
 its content differs from the hash it states; report.html is not the file written with the dossier;
-The folder holds a.txt, which the dossier does not list; The ledger has no such line; and the like);
-2 a file cannot be read.
+The folder holds a.txt, which the dossier does not list; The ledger has no line with the number that
+the dossier states; and the like); 2 a file cannot be read.
 """
 
 

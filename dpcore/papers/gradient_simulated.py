@@ -297,10 +297,10 @@ def _bounded(rows: list[Row], away: float) -> str:
     empty = sum(y > away for y in bounds.values())
     return (
         f"The bound is {min(times):.0f} to {max(times):.0f} times the error of Algorithm 2. At "
-        f"{empty} of {len(times)} points it is above the start's distance of {away:g} and says "
-        f"nothing. It takes as given how much of the distance to the truth a step without noise "
-        f"leaves ({min(shares):.2f} to {max(shares):.2f} here), and that tau is large enough; both "
-        "come from simulated rows and are not proved."
+        f"{empty} of {len(times)} points it exceeds the start's distance from the truth, {away:g}, "
+        f"and is vacuous. It takes as given how much of the distance to the truth a step without "
+        f"noise leaves ({min(shares):.2f} to {max(shares):.2f} here), and that tau is large "
+        "enough; both come from simulated rows and are not proved."
     )
 
 

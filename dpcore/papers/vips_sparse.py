@@ -306,4 +306,4 @@ def _told(rows: Sequence[Row]) -> str:
             ends = [curve_values[end(curve_values)] for end in (min, max) if curve_values]
             parts.append(f"{curve} {' to '.join(f'{y:.3f}' for y in ends) or notes[0]}")
         panels.append(f"{panel}: {'; '.join(parts)}")
-    return f"AUC from proved epsilon {BUDGETS[0]:g} to {BUDGETS[-1]:g}. {'. '.join(panels)}."
+    return f"AUC at proved epsilon {BUDGETS[0]:g} to {BUDGETS[-1]:g}.  {'. '.join(panels)}."

@@ -17,13 +17,15 @@ def failure_option(help: str, *methods: str) -> Any:
         metavar="Z",
         dial=Dial(
             "Failure probability ζ of the truncation",
-            "A smaller probability truncates less and needs more noise.",
+            "A smaller probability lowers the truncation threshold: more is truncated, and less "
+            "noise is needed. The method *Robust means, all rows in every step* has a fixed "
+            "threshold.",
             *(1e-6, 0.9, 0.01, "%.3g"),
             methods=methods,
             slide=Slide(
                 "Failure probability ζ",
                 "failure probability",
-                ("surer", "less noise"),
+                ("surer", "less sure"),
                 (1e-4, 3e-4, 0.001, 0.003, 0.01, 0.03, 0.05, 0.1, 0.2, 0.3),
             ),
         ),

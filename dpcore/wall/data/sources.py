@@ -129,7 +129,7 @@ class BinaryRows:
         self.share = 1.0 if math.isinf(clip) else a_share(clip, "the largest norm")
         if self.public.is_ball:
             raise InputError(
-                "ball", "pixels have no limits of their own", "give columns lower and upper"
+                "ball", "it gives no column limits of its own", "give columns lower and upper"
             )
         self._on = rows._rows.units > 2.0 * threshold - 1.0
 
