@@ -10,7 +10,7 @@ worker. Ratios near 1 say that privacy costs little, ratios above 1 that workers
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -58,19 +58,24 @@ class InBlocks(Case):
     def measure(self) -> Row:
         with _written(self.rows, self.columns) as folder:
             timed = _Timed.of(folder)
-            return self._compared(folder, [(timed, BUDGET), (timed, None)])
+            return self._compared(folder, [timed.side(BUDGET, self), timed.side(None, self)])
 
     def _compared(self, folder: Path, sides: list[_Side], suffix: str = "") -> Row:
-        """Our side and the peer's, in turns."""
-        seconds = _least(sides, self.components, self.repetitions)
-        ours, theirs = (_quality(folder, *side, self.components) for side in sides)
-        alone = partial(run_alone, str(folder), "gmm", 1)
+        """Our side and the peer's, in turns: the least seconds of each, and its last mixture."""
+        seconds: list[list[float]] = [[] for _ in sides]
+        for _ in range(self.repetitions):
+            mixtures = []
+            for times, side in zip(seconds, sides, strict=True):
+                mixture, more = side()
+                times += more
+                mixtures.append(mixture)
+        ours, theirs = (_likelihood(folder, mixture) for mixture in mixtures)
         return self.row(
             f"gmm {self.rows} x {self.columns} in files, K={self.components}{suffix}",
             "EM iteration",
-            (seconds[0], seconds[1]),
+            (min(seconds[0]), min(seconds[1])),
             (ours, theirs),
-            alone,
+            partial(run_alone, str(folder), "gmm", 1),
         )
 
 
@@ -82,21 +87,10 @@ class BesideNumPy(InBlocks):
     peer_model = "EM of a few lines"
 
     def measure(self) -> Row:
-        ours, theirs = [], []
         with _written(self.rows, self.columns) as folder:
-            timed = _Timed.of(folder)
-            for _ in range(self.repetitions):
-                ours += timed.iterations(BUDGET, self.components)
-                mixture, seconds = _in_numpy(folder, self.components)
-                theirs += seconds
-            qualities = (
-                _quality(folder, timed, BUDGET, self.components),
-                _likelihood(folder, mixture),
-            )
-            alone = partial(run_alone, str(folder), "gmm", 1)
-            case = f"gmm {self.rows} x {self.columns} in files, K={self.components}, bare NumPy"
-            seconds_of = (float(min(ours)), min(theirs))
-            return self.row(case, "EM iteration", seconds_of, qualities, alone)
+            plain = partial(_in_numpy, folder, self.components)
+            sides: list[_Side] = [_Timed.of(folder).side(BUDGET, self), plain]
+            return self._compared(folder, sides, ", bare NumPy")
 
 
 @dataclass(frozen=True)
@@ -119,7 +113,7 @@ class OnCluster(InBlocks):
         many = _cluster(self.workers)
         few = nullcontext() if self.beside == "process" else _cluster(1)
         with _written(self.rows, self.columns) as folder, many as engine, few as rival:
-            sides: list[_Side] = [(_Timed.of(folder, on), BUDGET) for on in (engine, rival)]
+            sides = [_Timed.of(folder, on).side(BUDGET, self) for on in (engine, rival)]
             return self._compared(folder, sides, f", {self.workers} workers")
 
 
@@ -167,34 +161,27 @@ class _Timed:
 
         return cls(parted(folder, None, engine=engine, on_share=end), ends)
 
-    def iterations(self, budget: Privacy | None, components: int) -> list[float]:
-        """Seconds of each iteration of one fit, from the end of a pass to that of the next."""
-        self.ends.clear()
-        fit("gmm", self.table, privacy=budget, n_components=components, iterations=STEPS, seed=0)
-        return list(np.diff(self.ends)[-STEPS:])
+    def side(self, budget: Privacy | None, case: InBlocks) -> _Side:
+        """A fit with that budget, when called."""
+
+        def fitted() -> tuple[Mixture, list[float]]:
+            self.ends.clear()
+            words: dict[str, Any] = {
+                "n_components": case.components,
+                "iterations": STEPS,
+                "seed": 0,
+            }
+            found: Any = fit("gmm", self.table, privacy=budget, **words).parameters
+            means, covariances = found.means[None], found.covariances[None]
+            seconds = np.diff(self.ends)[-STEPS:].tolist()
+            return Mixture(found.weights[None], means, covariances), seconds
+
+        return fitted
 
 
-_Side: TypeAlias = tuple[_Timed, Privacy | None]
-
-
-def _least(sides: list[_Side], components: int, turns: int) -> list[float]:
-    """The least seconds of an iteration of each side; the sides take turns."""
-    seconds: list[list[float]] = [[] for _ in sides]
-    for _ in range(turns):
-        for times, (timed, budget) in zip(seconds, sides, strict=True):
-            times += timed.iterations(budget, components)
-    return [float(min(times)) for times in seconds]
-
-
-def _quality(folder: Path, timed: _Timed, budget: Privacy | None, components: int) -> float:
-    """Mean log-likelihood of the rows of the first file after a fit, in own units."""
-    parameters: Any = fit(
-        "gmm", timed.table, privacy=budget, n_components=components, iterations=STEPS, seed=0
-    ).parameters
-    return _likelihood(
-        folder,
-        Mixture(parameters.weights[None], parameters.means[None], parameters.covariances[None]),
-    )
+# One fit: its mixture, and the seconds of each iteration, from the end of a pass to that of the
+# next.
+_Side: TypeAlias = Callable[[], tuple[Mixture, list[float]]]
 
 
 def _likelihood(folder: Path, mixture: Mixture) -> float:
