@@ -273,29 +273,29 @@ def ends(low: list[float], high: list[float], known: list[tuple[float, float]]) 
             [8.0, 3.0, 1.0],
             [9.0, 4.0, 2.0],
             [(0.1, 0.5), (-0.5, -0.1), (0.2, 0.3)],
-            "At this noise all 3 correlations can be told from 0; all 3 principal components can "
-            "be told from one another.",
+            "At this noise level all 3 correlations can be told from 0; all 3 principal components "
+            "can be told from one another.",
         ),
         (
             [8.0, 2.0, 1.0],
             [9.0, 4.0, 3.0],
             [(-0.1, 0.5), (-0.5, 0.1), (0.2, 0.3)],
-            "At this noise 1 of 3 correlations can be told from 0; the first principal component "
-            "can be told from the others.",
+            "At this noise level 1 of 3 correlations can be told from 0; the first principal "
+            "component can be told from the others.",
         ),
         (
             [2.0, 1.0],
             [3.0, 2.5],
             [(-0.1, 0.5)],
-            "At this noise no correlation can be told from 0; the first principal component cannot "
-            "be told from the second.",
+            "At this noise level no correlation can be told from 0; the first principal component "
+            "cannot be told from the second.",
         ),
         (
             [2.0, 1.0],
             [3.0, 1.5],
             [(0.1, 0.5)],
-            "At this noise the correlation can be told from 0; the two principal components can "
-            "be told from each other.",
+            "At this noise level the correlation can be told from 0; the two principal components "
+            "can be told from each other.",
         ),
     ],
 )

@@ -123,23 +123,23 @@ def test_it_covers_what_the_fit_finds_without_noise() -> None:
 @every(
     "model, epsilon, sentence",
     [
-        ("gmm", 4.0, "At this noise all three groups can be told apart."),
+        ("gmm", 4.0, "At this noise level all three groups can be told apart."),
         (
             "gmm",
             0.02,
-            "At this noise no two of the three groups can be told apart: they are no evidence of "
-            f"more than one. {NO_BETTER.format('groups', 'group')}",
+            "At this noise level no two of the three groups can be told apart: they are no "
+            f"evidence of more than one. {NO_BETTER.format('groups', 'group')}",
         ),
         (
             "kmeans",
             0.005,
-            "At this noise no two of the three centres can be told apart: they are no evidence of "
-            f"more than one. {NO_BETTER.format('centres', 'centre')}",
+            "At this noise level no two of the three centres can be told apart: they are no "
+            f"evidence of more than one. {NO_BETTER.format('centres', 'centre')}",
         ),
         (
             "gmm-release",
             0.02,
-            "At this noise none of the 5 groups can be told apart from noise.",
+            "At this noise level none of the 5 classes can be told from noise.",
         ),
     ],
 )
@@ -151,7 +151,7 @@ def test_parts_that_lie_apart_and_explain_nothing_do_not_contradict_themselves()
     simulated = _Simulated(fitted("gmm", 4.0), None, None, *QUICK)
     simulated.uncertainty = replace(simulated.uncertainty, explained=lambda *seen: 0.0)
     assert simulated.sentence() == (
-        "At this noise all three groups can be told apart. They lie apart, but given the noise, "
+        "At this noise level all three groups can be told apart. But given the noise, "
         "these groups explain no more than one group does."
     )
 
@@ -215,7 +215,7 @@ def test_a_dossier_and_its_report_hold_the_sentence() -> None:
     folder = made("gmm").folder
     record = json.loads((folder / "dossier.json").read_text(encoding="utf-8"))
     assert record["clip"] == 1.0
-    assert record["told_apart"].startswith("At this noise ")
+    assert record["told_apart"].startswith("At this noise level ")
     assert record["told_apart"] in (folder / "report.html").read_text(encoding="utf-8")
 
 

@@ -332,7 +332,7 @@ def test_intervals_are_simulated_with_one_row_for_each_person() -> None:
     """The noise protects three rows of each person; of one row each it moves a mean the most."""
     fit = dp.fit("mean", sealed_crowd(NUMBERS), privacy=dp.Privacy(8.0, 1e-5), rows=40, seed=0)
     assert (fit.rows, fit.persons, fit.guarantee.rows_per_person) == (None, 15, 3)
-    assert str(fit.told_apart).startswith("At this noise each mean is known to within ")
+    assert str(fit.told_apart).startswith("At this noise level each mean is known to within ")
     ends = fit.intervals().same_rows["mean"]
     alone = dp.Schema(NUMBERS.columns[:-1], unit="patient", rows_per_person=3)
     plain = dp.fit("mean", sealed_crowd(alone), privacy=dp.Privacy(8.0, 1e-5), rows=40, seed=0)

@@ -87,7 +87,7 @@ def test_the_report_says_who_answers_what_for_and_what_was_left(tmp_path: Path) 
     assert "at most 1 in 333,333." in page
     cost = page.split("What it cost")[1].split("What was measured")[0]
     assert re.findall(r"<td>([\d.]+)</td><td>[\d·]*10⁻", cost)[0::2] == ["2.00", "0.500"]
-    assert 1.8 < float(re.findall(r"release after it</td><td>([\d.]+)</td>", cost)[0]) < 2.0
+    assert 1.8 < float(re.findall(r"can spend afterwards</td><td>([\d.]+)</td>", cost)[0]) < 2.0
     content = json.loads((tmp_path / "out/dossier.json").read_text("utf-8"))["content"]
     assert f"<code>{content}</code>" in page
     assert "dpcore verify FOLDER --ledger LEDGER" in page

@@ -222,7 +222,7 @@ def test_a_belief_of_another_shape_and_rows_without_bounds_are_refused() -> None
         )
     assert len(session.ledger) == 0
     ball = Schema((Column("a"), Column("b")), ball=Ball((0.0, 0.0), 1.0))
-    with pytest.raises(InputError, match="no limits of their own"):
+    with pytest.raises(InputError, match="no column limits of its own"):
         Session(
             PrivateTable.seal(pd.DataFrame({"a": [0.0, 0.1], "b": [0.1, 0.0]}), ball),
             BinaryRows,

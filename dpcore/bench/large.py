@@ -171,10 +171,10 @@ class _Timed:
                 "iterations": STEPS,
                 "seed": 0,
             }
-            found: Any = fit("gmm", self.table, privacy=budget, **words).parameters
-            means, covariances = found.means[None], found.covariances[None]
+            released: Any = fit("gmm", self.table, privacy=budget, **words).parameters
+            means, covariances = released.means[None], released.covariances[None]
             seconds = np.diff(self.ends)[-STEPS:].tolist()
-            return Mixture(found.weights[None], means, covariances), seconds
+            return Mixture(released.weights[None], means, covariances), seconds
 
         return fitted
 

@@ -41,7 +41,7 @@ from dpcore.wall.data.word_counts import Bags
 CONDITIONS = (
     "All sides use the same documents, steps, priors and tolerance in the E step. Tokens/s: "
     "ours. Its best: the peer's tokens/s at its faster setting. Cores: the peer's processor "
-    "seconds on one core, divided by ours on all; other programs hardly affect this ratio."
+    "seconds on one core, divided by ours on all cores; other programs hardly affect this ratio."
 )
 JUDGED_BY = (
     "perplexity of held-out documents by our formula (E step alone: of the same documents, with "

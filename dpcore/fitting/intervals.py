@@ -49,7 +49,7 @@ LEVEL = 0.9
 WORLDS, DRAWS, MOST_ROWS = 6, 16, 2_000  # tables drawn, noise draws on each, rows of each
 QUICK = (1, 24, 1_000)  # the same, for the sentence alone
 WIDE = 32  # columns
-UNKNOWN = "It is not known what can be told apart at this noise: {}."
+UNKNOWN = "It is not known what can be told apart at this noise level: {}."
 APART = 0.9  # share of simulated releases
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -328,8 +328,8 @@ class _Simulated:
         share = reach / self.scale
         widest = int(np.argmax(share))
         return (
-            f"At this noise each mean is known to within {100.0 * share[widest]:.2g}% of its "
-            f"column's range (the least certain: {columns[widest]})."
+            f"At this noise level each mean is known to within {100.0 * share[widest]:.2g}% of "
+            f"its column's range (the least certain: {columns[widest]})."
         )
 
     def _hidden(self, moved: Arrays) -> NDArray[np.bool_]:
@@ -342,10 +342,11 @@ class _Simulated:
         return hidden
 
     def _of_parts(self, places: Array, moved: Array, hidden: NDArray[np.bool_]) -> str:
-        names, parts = self._names(), self.model.parts
+        names = self._names()
+        parts = "classes" if hasattr(self.fit.parameters, "classes") else self.model.parts
         visible = ~np.broadcast_to(self.uncertainty.lost(self.fit.parameters), len(names))
         if not visible.any():
-            return f"At this noise none of the {len(names)} {parts} can be told apart from noise."
+            return f"At this noise level none of the {len(names)} {parts} can be told from noise."
         if hidden.sum() > len(names) - 2:  # one is left, at most
             return _of_parts(names, parts, np.zeros((len(names), len(names)), dtype=bool))
         apart = self._apart(places[visible], moved[:, visible])
@@ -361,7 +362,7 @@ class _Simulated:
         if explained is None or explained(self.released, moved, self.scale) > 0.0:
             return ""
         parts = self.model.parts
-        begins = "They lie apart, but given the noise" if differ else "Given the noise"
+        begins = "But given the noise" if differ else "Given the noise"
         return f" {begins}, these {parts} explain no more than one {self.model.part} does."
 
     def _names(self) -> list[str]:
@@ -384,9 +385,9 @@ def _of_parts(names: list[str], parts: str, apart: NDArray[np.bool_], *, some: b
 
     >>> apart = np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0]], dtype=bool)
     >>> _of_parts(["1", "2", "3"], "groups", apart)
-    'At this noise these groups cannot be told apart: 1 and 2.'
+    'At this noise level these groups cannot be told apart: 1 and 2.'
     >>> _of_parts(["1", "3"], "groups", apart[::2, ::2], some=True)
-    'At this noise groups 1 and 3 can be told apart.'
+    'At this noise level groups 1 and 3 can be told apart.'
     """
     left, bunches = set(range(len(names))), []
     while left:
@@ -397,40 +398,42 @@ def _of_parts(names: list[str], parts: str, apart: NDArray[np.bool_], *, some: b
         left -= bunch
         bunches.append(sorted(bunch))
     if len(names) == 1:
-        return f"At this noise one of the {parts}, {names[0]}, can be told from noise."
+        part = f"only one of the {parts}, {names[0]},"
+        return f"At this noise level {part} can be told from noise."
     if some and len(bunches) in (1, len(names)):
         verb = "can" if len(bunches) > 1 else "cannot"
-        return f"At this noise {parts} {_listed(names)} {verb} be told apart."
+        return f"At this noise level {parts} {_listed(names)} {verb} be told apart."
     count = _NUMBERS[len(names)] if len(names) < len(_NUMBERS) else str(len(names))
     if len(bunches) == len(names):
-        every = "both" if len(names) == 2 else f"all {count}"
-        return f"At this noise {every} {parts} can be told apart."
+        every = "the two" if len(names) == 2 else f"all {count}"
+        return f"At this noise level {every} {parts} can be told apart."
     if len(bunches) == 1:
         pair = "the two" if len(names) == 2 else f"no two of the {count}"
         verb = "cannot" if len(names) == 2 else "can"
         return (
-            f"At this noise {pair} {parts} {verb} be told apart: they are no evidence of more than "
-            "one."
+            f"At this noise level {pair} {parts} {verb} be told apart: they are no evidence of "
+            "more than one."
         )
     together = "; ".join(_listed([names[i] for i in bunch]) for bunch in bunches if len(bunch) > 1)
-    return f"At this noise these {parts} cannot be told apart: {together}."
+    return f"At this noise level these {parts} cannot be told apart: {together}."
 
 
 def _of_coefficients(columns: list[str], from_zero: NDArray[np.bool_]) -> str:
     """A sentence about coefficients that can be told from 0, or not.
 
     >>> _of_coefficients(["age", "stay"], np.array([True, False]))
-    'At this noise the coefficient of age can be told from 0; that of stay cannot.'
+    'At this noise level the coefficient of age can be told from 0; that of stay cannot.'
     """
     clear, lost = (
         [name for name, whether in zip(columns, from_zero, strict=True) if whether == wanted]
         for wanted in (True, False)
     )
     if not lost or not clear:
-        return f"At this noise {'every' if clear else 'no'} coefficient can be told from 0."
+        every = "every" if clear else "no"
+        return f"At this noise level {every} coefficient can be told from 0."
     return (
-        f"At this noise the coefficient{'s' if len(clear) > 1 else ''} of {_listed(clear)} can be "
-        f"told from 0; {'those' if len(lost) > 1 else 'that'} of {_listed(lost)} cannot."
+        f"At this noise level the coefficient{'s' if len(clear) > 1 else ''} of {_listed(clear)} "
+        f"can be told from 0; {'those' if len(lost) > 1 else 'that'} of {_listed(lost)} cannot."
     )
 
 

@@ -440,8 +440,8 @@ def _most_to_drop(cost: Array, total: float) -> int:
 def _note(release: PlannedRelease, curve: UtilityCurve) -> str | None:
     if curve.median[-1] <= 0.0:
         return (
-            f"{release.name!r}: on medium rows drawn from the limits, simulated releases keep none "
-            "of the exact fit's gain; lock an epsilon."
+            f"{release.name!r}: on rows of medium difficulty drawn from the limits, simulated "
+            "releases keep none of the exact fit's gain; lock an epsilon."
         )
     if release.epsilon == 0.0:
         return (

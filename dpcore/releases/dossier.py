@@ -41,8 +41,9 @@ FIRST = "dpcore dossier 1"  # without the hashes of all its files
 SECOND = "dpcore dossier 2"  # without the hash of its own content, and who answers for it
 THIRD = "dpcore dossier 3"  # its sentence has a decimal delta: 0.00001, not 1e-5
 FOURTH = "dpcore dossier 4"  # its report has other words
-FORMAT = "dpcore dossier 5"
-FORMATS = (FIRST, SECOND, THIRD, FOURTH, FORMAT)
+FIFTH = "dpcore dossier 5"  # so has this one
+FORMAT = "dpcore dossier 6"
+FORMATS = (FIRST, SECOND, THIRD, FOURTH, FIFTH, FORMAT)
 NAME_IT = "name the folder of a release, or its dossier.json"
 CHOSEN = {
     "unsaid": "it was not stated what was looked at while settings were chosen",
@@ -56,7 +57,8 @@ NOISE = (
 )
 ALIKE = (
     "each row's numbers come out the same wherever in the table the row stands: they are computed "
-    "in blocks of one size that end with empty rows, and products treat all rows before these alike"
+    "in blocks of one size, padded with empty rows at the end, and matrix products treat all other "
+    "rows alike"
 )
 NO_TEXT = (
     "number columns contain no text: a file is refused if a cell of such a column is not a number, "
@@ -224,7 +226,7 @@ def read_verified(
         stated = record["guarantee"]
         proof = Proof(**stated["proof"])
         agreed = stated["epsilon"] == proof.epsilon and stated["delta"] == proof.delta
-        powers = record["format"] in (FOURTH, FORMAT)
+        powers = record["format"] not in (FIRST, SECOND, THIRD)
         worded = _worded(stated, proof, None if powers else show_bound)
         adjacency = {entry.adjacency for entry in ledger_read}
         rehearsal = stated["rehearsal"]

@@ -147,14 +147,11 @@ def _delta_in_words(delta: float) -> str:
     """A probability that people can picture, rounded up: a bound stays one.
 
     >>> _delta_in_words(3e-5)
-    'Loosely, delta is the probability with which the bound epsilon may fail: at most 1 in 33,333.'
+    'Loosely, delta is the probability that the bound epsilon fails: at most 1 in 33,333.'
     """
     many = 1.0 / delta * (1.0 + 1e-12) if delta > TINY else math.inf
     count = f"{math.floor(many):,}" if many < LEGIBLE else show_most(1.0 / max(delta, TINY))
-    return (
-        "Loosely, delta is the probability with which the bound epsilon may fail: at most 1 in "
-        f"{count}."
-    )
+    return f"Loosely, delta is the probability that the bound epsilon fails: at most 1 in {count}."
 
 
 def _event(entry: dict[str, Any]) -> Event:
@@ -359,9 +356,9 @@ def _budget(dossier: dict[str, Any]) -> Iterator[str]:
     ledger, line, stated = dossier["ledger"], dossier["line"], dossier["guarantee"]
     amounts = (
         ("total budget for all releases together", ledger["limit"], show_bound),
-        ("available to one release before this one", line["left_before"], show_most),
+        ("most that one release could have spent just before", line["left_before"], show_most),
         ("this release", stated, show_bound),
-        ("available to one release after it", line["left_after"], show_most),
+        ("most that one release can spend afterwards", line["left_after"], show_most),
     )
     lines = [
         f"<tr><td>{what}</td><td>{shown(amount['epsilon'])}</td>"

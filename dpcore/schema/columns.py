@@ -161,7 +161,7 @@ class Column:
         object.__setattr__(self, "missing", fill)
         if not self.low <= fill <= self.high:  # type: ignore[operator]  # fill was not None
             raise InputError(
-                self._field("missing"), f"{fill:g} is outside the bounds", "give a fill inside them"
+                self._field("missing"), f"{fill:g} is outside the bounds", "give one inside them"
             )
 
     @property

@@ -240,7 +240,7 @@ def test_a_covariance_is_a_matrix_and_its_components(run: Run, marks: Path) -> N
     assert plain["explained_variance_ratio"][1] > 5.0 * plain["explained_variance_ratio"][2]
     assert run("fit", "covariance", marks, *BUDGET, "--components", 2).code == 2
     told = run("fit", "covariance", marks, *BUDGET, "--seed", 0).out
-    assert "At this noise" in told
+    assert "At this noise level" in told
     heads = next(line for line in told.splitlines() if line.split()[:1] == ["column"]).split()
     assert heads[:8] == ["column", "mean", "deviation", "1", "2", "3", "4", "5"]
     first = next(line for line in told.splitlines() if line.split()[:2] == ["1", "p"])
@@ -368,7 +368,9 @@ def test_factors_of_many_columns_are_told_factor_by_factor(run: Run) -> None:
     assert f" 1 {share:.1%} {strongest} " in text
     assert len(answer.out.splitlines()) < 20
     none = run(*words[:3], "--epsilon", 0.01, *words[5:], "--factors", 2).out
-    hidden = "At this noise none of the 2 factors can be told from 0: all loadings are set to 0."
+    hidden = (
+        "At this noise level none of the 2 factors can be told from 0: all loadings are set to 0."
+    )
     assert " ".join(none.split()).count(hidden) == 1
 
 

@@ -48,7 +48,7 @@ def truncation_unbounded(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
         corrected=mu * largest / LIMIT,
         tables=(
             "a row whose gradient is 0",
-            "the same row with a gradient of 100,000,000 times the scale",
+            "the same row with a gradient of 100,000,000 times the truncation scale",
         ),
         stated=LIMIT,
         true=abs(far),

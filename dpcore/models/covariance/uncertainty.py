@@ -35,7 +35,7 @@ def _sentence(ends: Arrays) -> str:
     many = "the correlation" if count == 1 else f"all {count} correlations"
     if nonzero < count:
         many = f"{nonzero} of {count} correlations" if nonzero else "no correlation"
-    return f"At this noise {many} can be told from 0; {statement}."
+    return f"At this noise level {many} can be told from 0; {statement}."
 
 
 UNCERTAINTY = Uncertainty(

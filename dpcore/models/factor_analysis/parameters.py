@@ -73,12 +73,13 @@ def noise_sentence(parameters: FactorParameters) -> str:
     count = len(visible)
     if visible.all():
         every = {1: "the factor", 2: "both factors"}.get(count, f"all {count} factors")
-        return f"At this noise {every} can be told from 0."
+        return f"At this noise level {every} can be told from 0."
     if not visible.any():
         none = "the factor cannot" if count == 1 else f"none of the {count} factors can"
-        return f"At this noise {none} be told from 0: all loadings are set to 0."
+        return f"At this noise level {none} be told from 0: all loadings are set to 0."
     some = f"{visible.sum()} of {count} factors"
-    return f"At this noise {some} can be told from 0; the others are set to 0."
+    others = "the other is" if count - visible.sum() == 1 else "the others are"
+    return f"At this noise level {some} can be told from 0; {others} set to 0."
 
 
 def result_table(record: dict[str, Any]) -> Table:

@@ -101,7 +101,7 @@ def draw_around_the_mean(subject: Subject) -> Drawing:
         if not np.isfinite(step).all():
             return NO_FIT
         visible = int(np.sum(step >= VISIBLE))
-        return f"{pictures} Factors visible at this noise: {visible} of {count}."
+        return f"{pictures} Factors visible at this noise level: {visible} of {count}."
 
     tiles = as_images(exact, private, image)
     below = tuple(words(step) if np.isfinite(step).all() else ("",) * count for step in likeness)

@@ -61,25 +61,25 @@ def _one_regression(adjacency: str) -> Pair:
 
 
 SYMMETRIC_MIXTURE = FitAttack(
-    "symmetric-mixture", "gradient EM of two opposite groups", _across, both("exact"), _STEADY
+    "symmetric-mixture", "gradient EM for two opposite groups", _across, both("exact"), _STEADY
 )
 MIXTURE_REGRESSION = FitAttack(
     "mixture-regression",
-    "gradient EM of two regressions",
+    "gradient EM for two regressions",
     _two_regressions,
     both("exact"),
     _STEADY,
 )
 MISSING_REGRESSION = FitAttack(
     "missing-regression",
-    "gradient EM of a regression with missing cells",
+    "gradient EM for a regression with missing cells",
     _one_regression,
     both("exact"),
     _STEADY,
 )
 SYMMETRIC_MIXTURE_LOCAL = FitAttack(
     "symmetric-mixture",
-    "gradient EM of two opposite groups with local noise",
+    "gradient EM for two opposite groups with local noise",
     _alone,
     proved(),
     _STEADY | {"trust": "local", "iterations": 1},

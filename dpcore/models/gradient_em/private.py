@@ -36,7 +36,7 @@ from dpcore.wall.data import MaskedRows, PublicFrame
 from dpcore.wall.session import Session
 
 MASKED = "the pattern of missing cells is protected like the rest of the row"
-COINS = "at random, independently of the rows; under add_remove the guarantee relies on this"
+COINS = "at random, independently of the data; under add_remove the guarantee relies on this"
 PAPER = "Wang, Ding, Hu, Xie, Pan, Xu 2023"
 
 
@@ -96,7 +96,7 @@ class GradientRecipe(Recipe):
             lines = tuple(MASKED if line.startswith("a missing cell") else line for line in lines)
         for tossed, what in (
             (settings.split, "rows were divided into parts"),
-            (settings.missing_rate > 0.0, "further numbers were hidden"),
+            (settings.missing_rate > 0.0, "further cells were hidden"),
         ):
             lines = (*lines, f"{what} {COINS}") if tossed else lines
         if settings.trust == "local":

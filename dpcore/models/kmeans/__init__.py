@@ -64,8 +64,8 @@ MODEL = Model(
     papers=("park2017", "su2016"),
     statement=Statement(
         adds="a count and a sum at the nearest centre: *joint diameter of counts and sums of "
-        "nearest rows in a clipped ball*; before that, one count in a histogram of distances "
-        "from a centre",
+        "rows by nearest centre in a clipped ball*; before that, one count in a histogram of "
+        "distances from a centre",
         proved="one release for each step, one for the starting centres, and three that locate "
         "the rows and set the clipping norm",
         claim="DP-EM 2017, section 7: counts are used without noise and are not charged, so "

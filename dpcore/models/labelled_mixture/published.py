@@ -44,7 +44,7 @@ def printed(method: str, neighbours: str) -> Printed:
         return Printed(source + f"section 5 ({_RIVALS[method]})", (_NOISE_READS, _TWO))
     reasons: tuple[str, ...] = (
         "Wishart noise with d + 1 degrees of freedom only increases a covariance: no release lies "
-        "below the exact covariance, which distinguishes neighbouring datasets at every epsilon",
+        "below the exact covariance, and this distinguishes neighbouring datasets at every epsilon",
         _NOISE_READS,
     )
     if neighbours in BALLS:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 INCLUDED = (
     "intervals include the privacy noise and the sampling error of the rows, both to first order; "
-    "they leave out clipping and the shrinkage towards 0. Shrinkage is the larger error at small "
-    "budgets and, with vb and vips, at any budget; many intervals then miss the exact coefficient"
+    "they leave out clipping and the shrinkage towards 0. Shrinkage is larger than the errors "
+    "included at small budgets and, with vb and vips, at any budget; many intervals then miss the "
+    "exact coefficient"
 )
 SURE = 0.9  # of releases from columns that say nothing
 UNKNOWN = "the amount of noise in the coefficients is unknown, so there are no intervals"
@@ -112,8 +113,8 @@ def noise_sentence(parameters: LogisticParameters) -> str:
         distance = float(mean @ np.linalg.pinv(covariance, hermitian=True) @ mean)
     if distance <= float(chdtri(len(mean), 1.0 - SURE)):
         return (
-            "At this noise the coefficients cannot be told from 0: they are no evidence that any "
-            "column is related to the outcome."
+            "At this noise level the coefficients cannot be told from 0: they are no evidence that "
+            "any column is related to the outcome."
         )
     return (
         "The coefficients are larger than this noise alone would make them, but it cannot be "

@@ -91,7 +91,7 @@ class BeliefRecipe(Recipe):
                 "is the diagonal of another, so the other five amount to a noise multiplier of "
                 "1.18 sigma",
                 "the authors' program carries hidden units from one minibatch into the next, "
-                "which no composition theorem covers; here every row starts afresh",
+                "which no composition theorem covers; here hidden units start afresh",
             ),
         )
 

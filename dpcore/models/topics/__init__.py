@@ -98,7 +98,7 @@ MODEL = Model(
     papers=("park2020", "blei2003", "balle2018b"),
     statement=Statement(
         adds="its word counts, divided among the topics: *diameter of non-negative matrices in a "
-        "ball, a document's words shared out to topics*",
+        "ball, a document's words shared among topics*",
         proved="steps on secret samples of the documents",
         claim="VIPS 2020, equation 28: the noise covers an added or removed document. A replaced "
         "document can move the sum sqrt 2 times as far; whether the printed epsilon still holds "

@@ -28,7 +28,7 @@ def _documents(adjacency: str) -> Pair:
     return Pair(
         first,
         corpus(1),
-        "one document that repeats one word, present or absent among empty ones"
+        "one document that repeats one word, present or absent; all others are empty"
         if adjacency == "add_remove"
         else "one document that repeats the word of all other documents or another word",
     )

@@ -105,7 +105,7 @@ class ClusterMoments(CountsAndSums[Array]):
     first has the row. One that is not finite attracts nobody; if none is, the first has all rows.
     """
 
-    lemma = "joint diameter of counts and sums of nearest rows in a clipped ball"
+    lemma = "joint diameter of counts and sums of rows by nearest centre in a clipped ball"
     adds_up = True
 
     def checked(self, session: Session[Any], of: Array) -> Array:

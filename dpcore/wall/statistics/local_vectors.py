@@ -181,7 +181,7 @@ def randomise_bits(
     session._release(what, drawn, shape, (noise,))
     entry = session._entries[-1]
     scale = np.asarray(entry.noise_scale).reshape(-1, 1, 1)
-    lemma = "either bit of a row is at most e^epsilon times as likely for one row as for another"
+    lemma = "the bits of a row are at most e^epsilon times as likely for one row as for another"
     fields = asdict(entry) | {"proof": lemma, "noise": "one_bit", "l2_sensitivity": None}
     session._entries[-1] = OneBitEntry(**fields)
     epsilon = np.broadcast_to(epsilon_of_a_bit(session, noise_multiplier), (runs,)).reshape(

@@ -91,7 +91,7 @@ class TopicWords(Summed[SharedOut, NoisyTopics]):
     words: int
     radius: float
 
-    lemma = "diameter of non-negative matrices in a ball, a document's words shared out to topics"
+    lemma = "diameter of non-negative matrices in a ball, a document's words shared among topics"
 
     def __post_init__(self) -> None:
         for field in ("components", "words", "radius"):
