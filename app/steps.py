@@ -218,7 +218,7 @@ def dialog(scenario: Scenario, data: Data, store: ResultStore) -> None:
     budget = f"ε = {show_bound(scenario.epsilon)}, δ = {show_delta(scenario.delta)}"
     st.markdown(f"{budget}, {_who(scenario, data)}. {texts.SHARED_BUDGET}")
     if not result.walked:
-        st.info(texts.EVERY_METHOD_READS_ONCE)
+        st.info(texts.ALL_REFUSED if result.refused else texts.ONE_STEP_EACH)
     else:
         scene = scene_of(result, scenario, data, store)
         slide_steps(len(scene.steps))

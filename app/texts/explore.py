@@ -153,7 +153,7 @@ WIDER = (
     "the noise falls."
 )
 BELOW_ZERO = "; a loss below zero is a gain"
-READ_ONCE = "; the rows are read only once, so nothing is lost by stopping early"
+READ_ONCE = "; the rows are used in only one step, so nothing is lost by stopping early"
 OWN_EXACT = " · exact values of your table, for the custodian only · rehearsal"
 
 
@@ -213,17 +213,18 @@ STRIP_HELP = (
 )
 STRIP_COMING = "Working out every step…"
 NO_STEPS = (
-    "The steps of this fit cannot be shown one by one: it reads the rows only once, or its steps "
-    "read random samples and take minutes to compose."
+    "The steps of this fit cannot be shown one by one: it uses the rows in only one step, or its "
+    "steps read random samples and take minutes to compose."
 )
 FEWER_STEPS = "Click a step to stop there: fewer steps share the same ε, and each has less noise."
 STEPS = "Step by step"
 STEPS_HELP = "How good each method's fit is after each of its steps, and what each step spends."
 STEPS_COMING = "Fitting every method…"
 SHARED_BUDGET = "All steps share one budget: more steps learn more, but each has more noise."
-EVERY_METHOD_READS_ONCE = (
-    "No method for this model takes more than one step: each reads the data once."
+ONE_STEP_EACH = (
+    "Every method for this model uses the rows in only one step: there are no steps to compare."
 )
+ALL_REFUSED = "No method can be shown step by step with these settings:"
 PRINTED_EPSILON = "Methods run as published use the noise for which their paper states this ε."
 
 
@@ -299,7 +300,7 @@ def neighbours(thing: str) -> dict[str, str]:
     return {
         "replace_one": f"one {thing} is replaced",
         "add_remove": f"one {thing} is added or removed",
-        "label": "one label is replaced; everything else is public",
+        "label": "one label is replaced; the other columns are public",
         "feature": "one row is replaced except its label, which is public",
     }
 

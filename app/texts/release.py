@@ -139,8 +139,8 @@ LOCKED_TOO_MUCH = (
 def total(epsilon: float, delta: float, who: str, releases: int) -> str:
     """The whole budget of a ledger, whom it protects, and how often it was spent from."""
     return (
-        f"The total budget is **ε = {show_bound(epsilon)}** at δ = {show_delta(delta)} for {who}. "
-        f"Releases so far: {releases}."
+        f"The total budget is **ε = {show_bound(epsilon)}** at δ = {show_delta(delta)}. "
+        f"Protected change: {who}. Releases so far: {releases}."
     )
 
 

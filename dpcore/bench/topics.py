@@ -50,7 +50,7 @@ JUDGED_BY = (
 
 SKLEARN, GENSIM = "scikit-learn", "gensim"
 CALLED = {SKLEARN: "LatentDirichletAllocation", GENSIM: "LdaModel or LdaMulticore"}
-QUALITY = "perplexity of held-out documents by our formula, lower is better"
+QUALITY = "perplexity of held-out documents by our formula (lower is better)"
 HELD_OUT = 500
 ROUNDS = 100  # of the peers' E step at most
 DELAY, FORGETTING = 1.0, 0.6

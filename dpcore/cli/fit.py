@@ -29,7 +29,8 @@ PROTECTION = f"""
 # protection
 --delta D: total delta, in (0, 1); required with an epsilon [none]
 --adjacency A=replace_one: replace_one, add_remove, label or feature [replace_one]
---trust T={TRUSTS[0]}: trust model: central; for mean also local or local_onebit [central]
+--trust T={TRUSTS[0]}: trust model: central; for mean and gradient EM also local, for mean also
+    local_onebit [central]
 """
 OPTIONS = f"""
 model MODEL: {", ".join(MODELS)}

@@ -135,8 +135,8 @@ def fit(
     no clipping). options: the model's own, for a mixture ``iterations``, ``covariance`` (full |
     diag | spherical), ``prior`` (map | mle), ``combination`` (GGG | LLG), ``start``; for gradient
     models ``iterations``, ``algorithm`` (em | clipped | robust), ``sigma``, ``tau``,
-    ``threshold``, ``missing_rate``; for a mean ``trust`` (central | local | local_onebit), ``tau``,
-    ``rows`` (a public guess, where their number is private).
+    ``threshold``, ``missing_rate``, ``trust`` (central | local); for a mean ``trust`` (central |
+    local | local_onebit), ``tau``, ``rows`` (a public guess, where their number is private).
 
     Memory beside the table's: for a mixture what its rows' squares take, up to 768 MiB kept between
     steps; a table read in blocks takes no more than a block.

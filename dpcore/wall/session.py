@@ -41,7 +41,7 @@ Of = TypeVar("Of")
 Left = TypeVar("Left")
 
 OTHER_NOISE = (
-    "a release uses discrete Gaussian noise, drawn once, but this fit needs other noise",
+    "a release can use only discrete Gaussian noise, but this fit needs another kind",
     "choose the recommended method",
 )
 

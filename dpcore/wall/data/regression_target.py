@@ -36,7 +36,7 @@ def target_frame(schema: Schema | None) -> PublicFrame:
     column = schema.column(name)
     if not (column.is_number or column.type == "binary"):
         raise InputError(
-            name, f"a {column.type} column cannot be a target", "name a column of numbers"
+            name, f"a {column.type} column cannot be a target", "name a number or binary column"
         )
     if not column.bounded:
         raise InputError(
