@@ -126,7 +126,7 @@ class _Private(_Parameters):
         "labels of the fitted rows would reveal something about them, so none are kept; pass "
         "rows to predict(X) or transform(X)"
     )
-    fit_predict: Any = _Absent("this model does not assign rows to groups; call fit(X) alone")
+    fit_predict: Any = _Absent("this model does not assign rows to groups; call fit alone")
     partial_fit = _Absent(
         "each call would be one more release; fit(X) spends its budget once for all rows, and "
         "ledger= composes several fits"

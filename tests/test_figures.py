@@ -466,7 +466,9 @@ def test_a_factor_that_noise_hides_is_not_seen() -> None:
     for k, unseen in enumerate(hidden):
         assert private.notes[step][k].endswith("not seen") == unseen
     assert (
-        shown.panels[1].subtitle[step].startswith(f"{hidden.sum()} of 3 not visible at this noise")
+        shown.panels[1]
+        .subtitle[step]
+        .startswith(f"{hidden.sum()} of 3 not visible at this noise level")
     )
 
 
@@ -541,7 +543,7 @@ def test_pictures_lie_two_loadings_above_and_below_the_mean() -> None:
     assert (
         scene.panels[1]
         .alt[-1]
-        .endswith("plus and minus twice its loadings. Factors visible at this noise: 3 of 3.")
+        .endswith("plus and minus twice its loadings. Factors visible at this noise level: 3 of 3.")
     )
     assert (
         len(layers(factors_scene(PIXELS, 12, image=(4, 6), show="around"), 0, Heat)[0].names) == 22

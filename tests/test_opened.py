@@ -320,7 +320,7 @@ ODD_TABLES: list[tuple[Callable[[], Any], str]] = [
     (lambda: NEW[["a", "b"]], "^x: the table has no such column"),
     (
         lambda: NEW.assign(x="12 EUR"),
-        "^x: it is a number column, but some cells are not numbers; w",
+        "^x: it should contain numbers, but some cells are not numbers; w",
     ),
     (lambda: NEW.assign(y=["0,5"] * len(NEW)), r"^y: .*write numbers with a point \(0\.5\)"),
     (
@@ -335,7 +335,7 @@ ODD_TABLES: list[tuple[Callable[[], Any], str]] = [
     (lambda: [[1.0], [2.0, 3.0]], "^rows: they are not a table"),
     (lambda: None, "^rows: they are not a table"),
     (lambda: {"x": [1.0]}, "^rows: they are not a table"),
-    (lambda: [["a", "b", "c", "d"]], "^x: it is a number column"),
+    (lambda: [["a", "b", "c", "d"]], "^x: it should contain numbers"),
 ]
 
 

@@ -277,8 +277,8 @@ def test_steps_on_samples_are_not_released(
 @pytest.mark.parametrize(
     ("model", "words", "field"),
     [
-        ("kmeans", {"algorithm": "dplloyd"}, "algorithm: a release uses discrete"),
-        ("gmm-release", {"method": "laplace"}, "method: a release uses discrete"),
+        ("kmeans", {"algorithm": "dplloyd"}, "algorithm: a release can use only discrete"),
+        ("gmm-release", {"method": "laplace"}, "method: a release can use only discrete"),
         ("sbn", {"sigma": 1.0}, "sigma: model .sbn. takes no such option"),
     ],
 )
@@ -749,7 +749,7 @@ def test_a_changed_dossier_does_not_verify(made: api.Release, book: Path, tmp_pa
     other = tmp_path / "other.sqlite"
     BudgetLedger.create(other, Amount(2.0, DELTA))
     path.write_text(json.dumps(record))
-    with pytest.raises(ReplayError, match="no line with the number"):
+    with pytest.raises(ReplayError, match="no release with the line number"):
         dossier.verify(path, other)
     assert dossier.verify(path, book)["ledger"] == record["ledger"]["name"]
 

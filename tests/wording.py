@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 CASE_NOT_COVERED = "The printed bound does not cover this case: "
-CATEGORY_CELLS = "a number column, but some cells are not numbers"
+CATEGORY_CELLS = "should contain numbers, but some cells are not numbers"
 COLUMNS_ALIKE = "cells cannot be separated"
 COST_HEADING = "<h2>What it cost"
 EXACT_COVERS_GAUSSIAN = "exact composition covers Gaussian noise only"

@@ -31,7 +31,7 @@ def whose_rows(who: str, *, one_row: bool, label: bool, without: bool) -> str:
     """The rows of a table. one_row: each of those has one; without: one of them was changed or
     removed; label: what changed is a label."""
     if without:
-        who += " (one label changed)" if label else " (one of them removed)"
+        who += " (one label changed)" if label else " (one removed or changed)"
     return who if one_row else f"rows of {who}"
 
 
@@ -42,27 +42,32 @@ def stand_ins(thing: str, *, documents: bool) -> str:
 
 # The choices and the dials, each by its name.
 HELP = {
-    "metric": "What the curve measures. Changing the metric does not change the fits. The first "
-    "metric is the one that the method's paper prints.",
+    "metric": "What the curve measures. Changing the metric does not change the fits. Where the "
+    "method's paper prints a metric, it is the first in the list.",
     "data": "Bundled and published tables may be shown to anybody. Your own file stays on this "
     "machine. `dpcore data` lists the papers' data sets and how to add them.",
     "model": "Gaussian mixture: groups, each a bell-shaped cloud. k-means: cluster centres only. "
     "Factor analysis: a few hidden causes that move many columns together. Symmetric mixture: two "
-    "mirrored clouds. Mixture of regressions: two lines with opposite slopes. Labelled mixture: "
+    "mirrored clouds. Mixture of regressions: two lines with opposite slopes. Regression with "
+    "missing covariates: one line, from rows with gaps. Labelled mixture: "
     "one Gaussian for each class of a labelled table. Logistic regression: which columns make a "
     "yes more likely. Latent Dirichlet allocation: topics, the weighted lists of words that "
-    "documents mix. Sigmoid belief network: hidden switches that turn pixels on.",
+    "documents mix. Sigmoid belief network: hidden switches that turn pixels on. Mixture of "
+    "Bernoullis or Poissons: groups of yes/no answers or of counts. Column means: the average of "
+    "each column. Covariance and PCA: how columns vary together. Probabilistic PCA: factor "
+    "analysis with the same noise variance in every column.",
     "method": "Proved: every release has a privacy proof; epsilon is an upper bound that you can "
     "recompute. As published: the paper's equations, with the epsilon that the paper states, "
     "whether or not it holds.",
-    "count_by": "The fit reads the data in several steps. A composition method adds up their "
+    "count_by": "A fit can make several releases. A composition method adds up their "
     "privacy cost; a tighter one needs less noise for the same epsilon. ✗ marks methods that do "
     "not cover this fit; choose one to read why.",
     "epsilon": "A smaller ε hides each person better; with a larger one, the fit follows the data "
     "more closely, but privacy is weaker.",
     "delta": "Loosely, the probability that the bound ε fails; keep it well below one "
     "over the number of rows.",
-    "clip": "Clipping norm, as a share of the public limits: rows beyond it are scaled back to it. "
+    "clip": "Clipping norm, as a share of the public limits (of documents: of their length): "
+    "rows or documents beyond it are scaled back to it. "
     "A smaller norm needs less noise but distorts more rows.",
     "noise_multiplier": "Standard deviation of the noise divided by the sensitivity. With δ and "
     "the composition method it determines ε, so this slider and the one for ε move together.",
@@ -142,7 +147,7 @@ def target(unit: str, *, label: bool, one_row: bool, rows: int) -> str:
         return f"one row (each {unit} has at most {rows})"
     if not one_row:
         return f"one row of a {unit}"
-    return f"the {unit} whose label was changed" if label else f"the removed {unit}"
+    return f"the {unit} whose label was changed" if label else f"the {unit} removed or changed"
 
 
 # Below the curve.
@@ -248,8 +253,10 @@ def change_button(unit: str, *, label: bool, changed: bool) -> str:
 def change_help(*, label: bool) -> str:
     """Whose row or label it is, and what to look at."""
     return (
-        f"The {'label of the row' if label else 'row'} farthest from all others. The exact fit "
-        "may move; at a small ε, the private fit moves by less than its noise."
+        f"The {'label of the row' if label else 'row or document'} that differs most from all "
+        "others. "
+        f"{'' if label else 'If the protected change is a replacement, another takes its place. '}"
+        "The exact fit may move; at a small ε, the private fit moves by less than its noise."
     )
 
 

@@ -14,7 +14,7 @@ INDEX_LEAD = (
     "there overrides the system's theme."
 )
 COMPOSE_ABOUT = (
-    "What many releases about the same people cost together, as computed by five accountants."
+    "What many releases about the same people cost together, by five composition methods."
 )
 PATH_TITLE = "The path"
 PATH_ABOUT = "Nine ideas, from a noisy count to a refuted guarantee: drag, draw, compare."
@@ -108,20 +108,20 @@ HIDE_TITLE = "Words for <code>hide=</code>"
 NOTES = (
     "Have everyone write down a guess before anyone moves a slider. Wrong guesses teach the most. "
     "With a **Class code** on Learn, a dot plot shows everyone's guesses without names.",
-    "Each link hides its answer. **Show it** on the page reveals it to everyone, and the back "
-    "button hides it again.",
+    "Each **Look first** link leaves the answer out; **See it** shows it. **Show it** on the page "
+    "reveals what a link hides, and the back button hides it again.",
     "To make your own links, use **Hide from the class** under **Share and export**, or add "
     "`hide=` with words from the list below, separated by commas. A page ignores words that it "
     "does not recognise.",
     "To have the class guess ε itself, open `?epsilon=0.3&hide=epsilon,says,curve,promise`, which "
-    "shows two pictures and no number. Hidden does not mean protected: the address still contains "
+    "shows two pictures but not ε. Hidden does not mean protected: the address still contains "
     "the answer, so show the page in full screen.",
     "**New noise** is the most useful button: what moves is noise, and what stays is signal.",
     "Before you ask what the guarantee covers, take one person out (**Remove one person** on "
     "Explore): the private picture hardly moves.",
     "After question 3, ask why ten times as many releases cost only three to four times as much.",
     "Guesses are kept in the address of the Learn page: students who copy it keep their guesses.",
-    "Every number on this sheet was computed by the explorer's own code when the sheet was made.",
+    "Every answer on this sheet was computed by the explorer's own code when the sheet was made.",
 )
 
 

@@ -45,7 +45,8 @@ def file_status(file: str, *, packed: bool, locked: bool) -> str:
 # A schema file in place of the form.
 SCHEMA_FILE = "Limits from a schema file (.toml), or entered below"
 SCHEMA_FILE_HELP = (
-    "It can hold all that this form asks for, and more: see “The schema file” on Learn."
+    "It can hold more settings than this form, but neither the list of words nor the number of "
+    "rows: see “The schema file” on Learn."
 )
 NOT_UTF8 = ("it is not UTF-8 text", "save it as UTF-8")
 
@@ -70,7 +71,10 @@ def schema_file_sets(file: str, unit: str, rows: int, person: str | None) -> str
 # How the file is written.
 GROUPS_OF_DIGITS = "Between groups of three digits"
 MISSING_MARKS = "Marks for missing cells, besides NA and empty cells"
-MISSING_MARKS_HELP = "Separated by commas, for example: -, n. a., -9"
+MISSING_MARKS_HELP = (
+    "Separated by commas, for example: -, n. a., -9. N/A, NaN, nan, null, None and ? always count "
+    "as missing."
+)
 
 
 def separated_by(mark: str) -> str:
@@ -105,8 +109,8 @@ HELP = {
     "missing": "If this box is empty: the middle of the limits.",
 }
 NO_FEATURE = (
-    "no column is a feature or a category",
-    "use at least one as a feature or a category, or give a schema file",
+    "no column is a feature, a category or text",
+    "use at least one as one of these, or give a schema file",
 )
 SEVERAL_PERSON_IDS = (
     "each is used as the person id",
@@ -183,7 +187,7 @@ def things_per_person(thing: str) -> str:
 
 # Once the limits are in use.
 CHANGE = "Change the limits or the file"
-LOCKED = "This server is locked: plans use stand-in rows, and only a release reads the table."
+LOCKED = "This server is locked: plans use stand-in rows; only a release uses the real ones."
 ROWS_READ = (
     "All rows have been read; nothing has left this machine. These pictures are not private."
 )

@@ -168,9 +168,9 @@ def check_plain(events: Events, title: str) -> None:
 
 
 _SAMPLED = {
-    ("poisson", "add_remove"): "choose pld or rdp, or ",
-    ("poisson", "replace_one"): "choose pld, or ",
-    ("without_replacement", "replace_one"): "choose pld, wbk27 or wbk9, or ",
+    ("poisson", "add_remove"): "choose pld, rdp (Gaussian noise only), or ",
+    ("poisson", "replace_one"): "choose pld (Gaussian noise only), or ",
+    ("without_replacement", "replace_one"): "choose pld or, for Gaussian noise, wbk27 or wbk9, or ",
 }
 UNSAMPLED = "leave the sampling out (sampling none), which never understates the privacy loss"
 

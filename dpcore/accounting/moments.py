@@ -111,7 +111,7 @@ class MomentsAccountant(Accountant):
                 "epsilon",
                 f"the moments accountant with orders up to {self.highest(events)} cannot prove an "
                 f"epsilon of {show(least)} or less at delta {delta_text(delta)}",
-                "give a larger epsilon or max_lambda, or choose rdp, exact, zcdp or zcdp_tight",
+                "give a larger epsilon or max_lambda, or choose rdp",
             )
 
     def _moments(self, events: Events, ndim: int) -> tuple[Array, Array]:

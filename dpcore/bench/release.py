@@ -31,7 +31,8 @@ CONDITIONS = (
     "Covariances: both sides solve the same problem until convergence; where the problem is too "
     "large for the peer, our own solver, stopped early, takes the peer's place. Releases: both "
     "sides are from this package, on the same tables, at the same epsilon and delta, which are "
-    "proved except for the paper's methods."
+    "proved except for the paper's methods. Design: the published design against our staged "
+    "release."
 )
 JUDGED_BY = (
     "covariances: the trace; releases: the median divergence from the exact classes; design: "

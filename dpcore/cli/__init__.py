@@ -25,7 +25,7 @@ COMMANDS = {
     "site": ("dpcore.cli.site", "the explorer's opening views as pages that need no server"),
     "notebooks": ("dpcore.cli.notebooks", "lessons with exercises, and a notebook for each paper"),
     "data": ("dpcore.cli.published", "the papers' data sets: how to get and add them"),
-    "schema": ("dpcore.cli.schema", "a schema file to fill in, from the header alone"),
+    "schema": ("dpcore.cli.schema", "a schema file to fill in, from the header"),
     "fit": ("dpcore.cli.fit", "private fit: parameters, guarantee, ledger"),
     "account": ("dpcore.cli.account", "epsilon of a composition, by any or all methods"),
     "calibrate": ("dpcore.cli.calibrate", "smallest noise that meets a budget"),

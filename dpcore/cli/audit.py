@@ -165,7 +165,7 @@ def _too_few(record: dict[str, Any]) -> str:
     runs, most = record["runs"] // 2, rounded_up(record["largest_detectable"], 3)
     half = record["caught_half"] is False
     missed = "do not reveal that the noise was halved" if half else "cannot show the stated epsilon"
-    needed = "This attack cannot succeed with any number of runs"
+    needed = "Judging by these runs, even thousands of times as many would not be enough"
     if record["runs_needed"] is not None:
         needed = f"About {record['runs_needed']:,} are needed: --runs {record['runs_needed']}"
     return (
@@ -179,7 +179,8 @@ def _scope(confidence: float) -> str:
         "Claim and proof: epsilon at the delta shown, for one row changed as the adjacency states. "
         f"Measured: with {100.0 * confidence:g}% confidence, the true epsilon is at least this "
         "value. An attack can refute a guarantee but never prove one. At half: measured with half "
-        "the noise. Caught: whether this exceeds the proof or, without one, the claim."
+        "the noise. Caught: whether this exceeds the proof or, without one, the claim. Breaks: "
+        "what the attack refutes; inconclusive: it would not reveal far too little noise either."
     )
 
 

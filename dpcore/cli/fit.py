@@ -39,7 +39,8 @@ model MODEL: {", ".join(MODELS)}
 --epsilon E: budget, above 0 [none]
 --noise-multiplier M: noise multiplier of each repeated release [none]
 --privacy none: 'none' adds no noise at all [unset]
---accountant A: composition method: {", ".join(ACCOUNTANTS)} [exact; pld if noise is not Gaussian]
+--accountant A: composition method: {", ".join(ACCOUNTANTS)} [exact; where it does not
+    apply, pld or linear]
 --mode M=proved: proved or paper [proved]
 --seed S: makes the fit repeatable, as a rehearsal [system entropy]
 {PROTECTION}

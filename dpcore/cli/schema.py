@@ -21,9 +21,9 @@ file FILE: .csv, .tsv (also .gz), .parquet, or a folder of these
 ---
 Only the header is read: names and separator from the first line of a delimited file, names and
 types from a Parquet file. No limits are proposed: limits read from the rows would reveal something
-about them. --propose also reads the rows, and adds the decimal mark, missing marks, symbols and
-date formats as comments, marked as read from private rows: remove the # from those that your
-codebook confirms.
+about them. --propose also reads the rows, and adds the decimal, thousands and missing marks, column
+types, symbols and date formats as comments, marked as read from private rows: remove the # from
+those that your codebook confirms.
 """
 
 

@@ -37,7 +37,8 @@ model MODEL: {", ".join(MODELS)}
 --splits S=10: random splits of the rows [10]
 --test-fraction F=0.1: share of the rows held out [0.1]
 --seed S=0: seed of splits and noise [0]
---methods M1,M2,...: composition methods, or all [exact; pld where noise is not Gaussian]
+--methods M1,M2,...: composition methods, or all [exact; where it does not apply, pld or
+    linear]
 --metric NAME: score on the held-out rows [the model's default]
 {PROTECTION}
 --json: a JSON list [a readable table]

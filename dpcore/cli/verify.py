@@ -15,11 +15,11 @@ dossier RELEASE: a release's folder, with every file in it; or its dossier.json,
 --json: one JSON object [a few sentences]
 ---
 The command replays the proof, checks each file against its hash in the dossier, regenerates the
-report, and lists what could not be verified. Exit codes: 0 everything holds; 1 a check failed,
-named in one sentence (The guarantee does not match the proof; The dossier was changed: the hash of
-its content differs from the hash it states; report.html is not the file written with the dossier;
-The folder holds a.txt, which the dossier does not list; The ledger has no line with the number that
-the dossier states; and the like); 2 a file cannot be read.
+report if this version wrote it, and lists what could not be verified. Exit codes: 0 everything
+holds; 1 a check failed, named in one sentence (The guarantee does not match the proof; The dossier
+was changed: the hash of its content differs from the hash it states; report.html is not the file
+written with the dossier; The folder holds a.txt, which the dossier does not list; The ledger has no
+release with the line number that the dossier states; and the like); 2 a file cannot be read.
 """
 
 
@@ -44,7 +44,7 @@ def _print_rest(record: dict[str, Any]) -> None:
     """How files were compared, and what nothing vouches for."""
     if record["files"]:
         files = "; ".join(f"{name}: {how}" for name, how in record["files"].items())
-        print_prose(f"Files checked against the dossier: {files}.")
+        print_prose(f"Checks of the files that the dossier lists: {files}.")
     if record["unvouched"]:
         remedy = (
             " To check the release against its ledger, give --ledger."

@@ -83,7 +83,7 @@ def check(content: Content, facts: Mapping[str, Fact], name: str) -> None:
             )
         if sums_of(content[key]) != fact.sums:
             raise InputError(
-                "file", f"the column sums of {key} are not those published for {name}", remedy
+                "file", f"the values of {key} differ from those of the published {name}", remedy
             )
 
 

@@ -50,7 +50,8 @@ def header_of(source: str | PathLike[str] | InMemory, separator: str | None = No
         raise InputError(
             path.name,
             "an archive of arrays has no header",
-            "write the schema by hand: without feature_names, the columns are x1, x2 and so on",
+            "write the schema by hand: without feature_names, the columns are x1, x2 and so on, or "
+            "for images pixel_0_0, pixel_0_1 and so on",
         )
     separator = separator or separator_of(header_line(path), usual_separator(path))
     return Header(dict.fromkeys(checked_header(path, separator), "number"), separator)

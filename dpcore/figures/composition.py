@@ -49,7 +49,7 @@ def colour_of(way: Way) -> int:
 BARS, CURVE = "bars", "curve"
 HEIGHT = 470
 TIPS = {
-    "linear": "Adds up the epsilons of all releases.",
+    "linear": "Adds up the epsilons and the deltas of all releases.",
     "advanced": "With a small ε per release, the total grows with the square root of the number "
     "of releases rather than linearly; for few releases it exceeds the plain sum.",
     "zcdp": "Zero-concentrated DP: adds up one number per release (ρ), then converts the sum to ε.",

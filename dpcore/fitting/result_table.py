@@ -57,7 +57,7 @@ def far_columns(part: str, record: dict[str, Any], places: Any, shares: Any) -> 
         for k, share in enumerate(shares)
     ]
     about = (
-        f"Each {part}: its share of the rows, and its centre in those of the {len(names)} "
+        f"Each {part}: its share of the rows, and its mean in those of the {len(names)} "
         "columns where it is farthest from the average (all columns: --json)."
     )
     return about, lines

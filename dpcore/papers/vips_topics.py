@@ -154,8 +154,8 @@ def _first_words(curve: str) -> Callable[[Sequence[Row]], Points]:
 @experiment(
     "VIPS, Table 3: topics as words",
     ordered(
-        "the first word's probability falls from no privacy to clipping, strong composition "
-        "and no clipping",
+        "the first word's probability falls in the order: no privacy, clipping, strong "
+        "composition, no clipping",
         *map(_first_words, (UNCLIPPED, STRONG, CLIPPED, EXACT)),
     ),
     stands_in=OTHER_TEXTS,

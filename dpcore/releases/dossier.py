@@ -342,7 +342,7 @@ def _find(record: dict[str, Any], ledger: BudgetLedger) -> None:
     state = ledger.demand_intact()
     number = line.get("number") if isinstance(line, dict) else None
     if number not in [line.number for line in state.releases]:
-        raise ReplayError("The ledger has no line with the number that the dossier states.")
+        raise ReplayError("The ledger has no release with the line number that the dossier states.")
     assert isinstance(number, int)  # it is one of theirs
     then = json.loads(json.dumps(line_of(state, number)))
     held = ledger.output(number).get("dossier")

@@ -542,4 +542,4 @@ def _demand_room(state: State, cost: tuple[int, ...]) -> None:
 
 def told_open(number: int) -> str:
     """Why a line counts although nothing has left for it."""
-    return f"Line {number} counts as spent: its release is under way, or its process died."
+    return f"Line {number} counts as spent: its release is under way, or ended unrecorded."

@@ -125,7 +125,7 @@ def numbers_meant(
     if numbers is None:
         raise InputError(
             name,
-            "it is a number column, but some cells are not numbers",
+            "it should contain numbers, but some cells are not numbers",
             'correct the cells, leave the column out (role = "ignore"), set type = "category" in '
             "a schema file, or state its notation there",
         )

@@ -302,7 +302,7 @@ def demand_bounds(column: Column) -> None:
     if not column.bounded:
         raise InputError(
             f"columns.{column.name}",
-            "a number feature has no bounds",
+            f"a {column.type} feature has no bounds",
             "give lower and upper limits that you could print before seeing the data",
         )
 

@@ -175,8 +175,8 @@ class Schema:
             raise InputError(
                 "columns",
                 "two columns have the role id",
-                "keep the one that identifies the person of each row, and give the other role = "
-                '"ignore"',
+                "keep the one that identifies the person of each row, and set role = "
+                '"ignore" for the other',
             )
         return named[0] if named else None
 

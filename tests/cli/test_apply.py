@@ -125,8 +125,12 @@ def test_without_rows_it_says_what_a_row_is(run: Run) -> None:
     ("old", "new", "words"),
     [
         ("stay", "nights", "stay: the table has no such column; give the release's columns, as"),
-        ("150,82", '"150,5",82', "pressure: it is a number column, but some cells are not numbers"),
-        ("p2,150", "p2,8675309 EUR", "pressure: it is a number column"),
+        (
+            "150,82",
+            '"150,5",82',
+            "pressure: it should contain numbers, but some cells are not numbers",
+        ),
+        ("p2,150", "p2,8675309 EUR", "pressure: it should contain numbers"),
         ("p2,150,82", "p2,150,5,82", "new.csv: some rows have more or fewer cells than the head"),
         (ROWS, "", "new.csv: the file is empty; give a table with a header line."),
         (ROWS.split("\n", 1)[1], "", "new.csv: it has a header but no rows; give a table with row"),

@@ -265,10 +265,12 @@ def test_columns_and_labels_change_the_roles_of_a_schema(run: Run, tmp_path: Pat
     schema = f"{BOX}\n[columns.c]\nrole = 'label'\nlower = 0\nupper = 9\n"
     path = written(tmp_path, "t.csv", "a,b,c\n1,2,3\n2,x,4\n4,y,5\n5,1,1\n", schema)
     words = ["fit", "gmm", path, *BUDGET, "--components", 1, "--json"]
-    assert "b: it is a number column" in run(*words).err
+    assert "b: it should contain numbers" in run(*words).err
     assert run(*words, "--columns", "a").json["parameters"]["columns"] == ["a"]
     assert run(*words, "--columns", "a,c").json["parameters"]["columns"] == ["a", "c"]
-    assert "b: it is a number column" in run(*words, "--label", "b").err  # a label is read as well
+    assert (
+        "b: it should contain numbers" in run(*words, "--label", "b").err
+    )  # a label is read as well
     assert run(*words, "--columns", "c", "--target", "a").json["parameters"]["columns"] == ["c"]
 
 

@@ -66,8 +66,8 @@ class FactorSettings(Settings):
     update: PsiUpdate = option(
         "paper",
         word("paper", "exact"),
-        "for paper mode: compute the noise variance from the loadings before the step (paper) or "
-        "after it (exact) [paper]",
+        "for paper mode: compute the model's noise variances from the loadings before the step "
+        "(paper) or after it (exact) [paper]",
         flag="psi-update",
         metavar="U",
         dial=Dial(

@@ -261,8 +261,8 @@ class MixtureRecipe(Recipe):
             (
                 "as printed, Eqs. 12 and 16 divide by exact counts, which the stated noise does "
                 "not cover; here every division uses released counts",
-                "the paper scales by the data's own largest norm, which is not private; here the "
-                "norm bound is public",
+                "the paper scales the rows by their own largest norm, which the noise does not "
+                "cover; here the norm bound is public",
                 "all counts, sums and squares of an iteration are one vector with one "
                 "sensitivity, so the paper charges for more than it spends",
             ),

@@ -118,7 +118,12 @@ def _coefficient_table(heading: str, *names: str) -> Callable[[dict[str, Any]], 
     return table
 
 
-cloud_table = _coefficient_table("Two clouds, centred at these points.", "one", "the other")
+cloud_table = _coefficient_table(
+    "Two clouds: how far their centres are from 0 (with --coordinates unit, from the middle of the "
+    "limits).",
+    "one",
+    "the other",
+)
 lines_table = _coefficient_table(
     "Two lines: how much the target changes per unit of each column.", "one", "the other"
 )

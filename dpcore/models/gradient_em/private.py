@@ -103,7 +103,8 @@ class GradientRecipe(Recipe):
             lines = (*lines, "each person adds the noise: nobody collects an exact gradient")
         return (
             *lines,
-            "noise level, tau, threshold and step size were chosen without looking at the data",
+            "the model's noise level, tau, threshold and step size were chosen without looking at "
+            "the data",
         )
 
     def fit(

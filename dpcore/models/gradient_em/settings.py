@@ -90,7 +90,7 @@ class GradientSettings(Settings):
     sigma: float = option(
         1.0,
         positive,
-        "the known noise level, in the units of --coordinates [1]",
+        "the model's known noise level, in the units of --coordinates [1]",
         metavar="SD",
         dial=Dial(
             "Noise level of the model",

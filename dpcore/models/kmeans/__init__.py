@@ -64,8 +64,8 @@ MODEL = Model(
     papers=("park2017", "su2016"),
     statement=Statement(
         adds="a count and a sum at the nearest centre: *joint diameter of counts and sums of "
-        "rows by nearest centre in a clipped ball*; before that, one count in a histogram of "
-        "distances from a centre",
+        "rows by nearest centre in a clipped ball*; before that, one count in each of two "
+        "histograms of distances, from the middle of the limits and from the mean",
         proved="one release for each step, one for the starting centres, and three that locate "
         "the rows and set the clipping norm",
         claim="DP-EM 2017, section 7: counts are used without noise and are not charged, so "
@@ -77,7 +77,7 @@ MODEL = Model(
     methods={
         "dplloyd": Method("DPLloyd", "paper", ("linear", "zcdp"), algorithm="dplloyd"),
         "dplloyd_proved": Method(
-            "DPLloyd, noise for a replaced row",
+            "DPLloyd, noise for what is protected",
             accountants=("linear", *ACCOUNTANTS[1:3], "advanced"),
             algorithm="dplloyd",
         ),

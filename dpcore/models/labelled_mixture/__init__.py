@@ -75,7 +75,7 @@ class ReleaseSettings(Settings):
             "Solver for the minimum-trace problem",
             "Both find the same noise; cvxpy is a general solver and takes longer.",
             choices={"exact": "our own", "cvxpy": "cvxpy"},
-            methods=("mte", "colored", "least_trace", "scalable", "ball"),
+            methods=("mte", "colored", "least_trace", "leave", "printed_colored"),
         ),
     )
 
@@ -111,8 +111,10 @@ MODEL = Model(
     papers=("liu2025",),
     statement=Statement(
         adds="a constant 1, the row and its square, for its class: *joint diameter of counts, "
-        "sums and squares by class in a clipped ball*; where only labels are protected, *two "
-        "classes change by a vector of bounded length each; features are public*",
+        "sums and squares by class in a clipped ball*; in one release, one count in a histogram "
+        "of distances: *a row is in one bin of one class*; where only labels are protected and "
+        "the budget is small, *two classes change by a vector of bounded length each; features "
+        "are public*",
         proved="four releases, each after the first in a frame computed from earlier ones; where "
         "only labels are protected and the budget is small, one release",
         claim="Liu, Scaglione, Peisert 2025, Theorem 1: refuted (see below)",

@@ -78,7 +78,7 @@ def classes_of(
             raise InputError(
                 "label",
                 "as published, every class needs at least two more rows than there are columns",
-                "leave small classes out of the schema, or choose method staged",
+                "leave small classes out of the schema, or choose the proved mode",
             )
         mean = own.mean(axis=0)
         covariance = np.cov(own.T).reshape(dim, dim)
@@ -110,7 +110,7 @@ def _demand_inverse(covariance: Array) -> None:
             "the published method needs columns that, within each class, are neither constant nor "
             "a linear combination of others",
             "leave columns that are constant or a linear combination of others out of the schema, "
-            "or choose method staged",
+            "or choose the proved mode",
         ) from None
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 INCLUDED = (
     "intervals include the privacy noise and the sampling error of the rows, both to first order; "
-    "they leave out clipping and the shrinkage towards 0. Shrinkage is larger than the errors "
-    "included at small budgets and, with vb and vips, at any budget; many intervals then miss the "
+    "they leave out clipping and the shrinkage towards 0. At small budgets, and with vb and vips "
+    "at any budget, shrinkage is larger than the errors included; many intervals then miss the "
     "exact coefficient"
 )
 SURE = 0.9  # of releases from columns that say nothing

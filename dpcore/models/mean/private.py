@@ -75,7 +75,7 @@ class MeanRecipe(Recipe):
     def assumed(self, lines: tuple[str, ...], settings: MeanSettings) -> tuple[str, ...]:
         """What the guarantee takes for granted, beside the usual lines."""
         if settings.trust != "central":
-            lines = (*lines, "each person adds the noise: nobody collects an exact row")
+            lines = (*lines, "each person randomises the numbers: nobody collects an exact row")
         return (*lines, "tau was chosen without looking at the data")
 
     def takes_persons(self, settings: MeanSettings) -> bool:

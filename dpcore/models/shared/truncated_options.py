@@ -18,8 +18,8 @@ def failure_option(help: str, *methods: str) -> Any:
         dial=Dial(
             "Failure probability ζ of the truncation",
             "A smaller probability lowers the truncation threshold: more is truncated, and less "
-            "noise is needed. The method *Robust means, all rows in every step* has a fixed "
-            "threshold.",
+            "noise is needed. In gradient EM, the method *Robust means, all rows in every step* "
+            "has a fixed threshold.",
             *(1e-6, 0.9, 0.01, "%.3g"),
             methods=methods,
             slide=Slide(

@@ -99,7 +99,7 @@ MODEL = Model(
     statement=Statement(
         adds="its word counts, divided among the topics: *diameter of non-negative matrices in a "
         "ball, a document's words shared among topics*",
-        proved="steps on secret samples of the documents",
+        proved="one release of word frequencies, then steps on secret samples of the documents",
         claim="VIPS 2020, equation 28: the noise covers an added or removed document. A replaced "
         "document can move the sum sqrt 2 times as far; whether the printed epsilon still holds "
         "depends on the settings",

@@ -106,8 +106,8 @@ class TopicRecipe(Recipe):
         return Printed(
             f"{SOURCE}, equation 28",
             (
-                "its noise is scaled to the largest norm of a document's share, which is the most "
-                "by which adding or removing a document can change the sum",
+                "its noise is scaled to the largest norm of a document's contribution, which is "
+                "the most by which adding or removing a document can change the sum",
             ),
             unless=(
                 "replacing a document can change the sum by sqrt 2 times as much, where the two "

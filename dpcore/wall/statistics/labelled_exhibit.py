@@ -58,7 +58,7 @@ def exhibit_labelled(
     """
     noise = session._noise
     if noise is None:
-        raise InputError("privacy", "a method as published needs noise", "choose method staged")
+        raise InputError("privacy", "a method as published needs noise", "choose the proved mode")
     if not (noise.rehearsal or session._open):
         raise InputError(
             "method",
