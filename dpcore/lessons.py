@@ -368,7 +368,8 @@ EXERCISES = {
     ),
     "never_wrong": Exercise(
         lambda: 1.0 - 0.05 ** (1.0 / 1000.0),
-        "at any higher rate, 1,000 trials show a false alarm with a probability above 95%.",
+        "at any higher rate, 1,000 trials show at least one false alarm with a probability above "
+        "95%.",
         (
             (lambda: 0.0, "what did not occur in 1,000 trials may still happen."),
             (

@@ -176,8 +176,8 @@ def too_many_lines(most: int) -> str:
 def no_release(line: int) -> str:
     """A line that describes no release."""
     return (
-        f"Line {line} is not a release; give noise above 0, a whole number of times, a sampled "
-        "share above 0 and at most 1, and a δ each below 1."
+        f"Line {line} is not a release; give noise above 0, a whole number in "
+        "“Times”, a sampled share above 0 and at most 1, and δ below 1 in “δ each”."
     )
 
 

@@ -115,7 +115,7 @@ NOTES = (
     "does not recognise.",
     "To have the class guess ε itself, open `?epsilon=0.3&hide=epsilon,says,curve,promise`, which "
     "shows two pictures but not ε. Hidden does not mean protected: the address still contains "
-    "the answer, so show the page in full screen.",
+    "the answer, so show the page full-screen.",
     "**New noise** is the most useful button: what moves is noise, and what stays is signal.",
     "Before you ask what the guarantee covers, take one person out (**Remove one person** on "
     "Explore): the private picture hardly moves.",

@@ -117,7 +117,7 @@ def check_sampling(event: Event) -> None:
     if event.sampling == "without_replacement" and event.adjacency == "add_remove":
         raise NotCovered(
             "sampling",
-            "there is no theorem for fixed-size samples when a row is added or removed",
+            "none of the theorems used covers fixed-size samples when a row is added or removed",
             "choose adjacency replace_one, or sampling poisson",
         )
     if replaced_in_poisson(event) and not isinstance(event.mechanism, Gaussian):
