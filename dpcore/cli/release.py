@@ -15,7 +15,7 @@ from dpcore.cli.output import print_json, print_prose
 from dpcore.errors import InputError
 from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import ADJACENCIES, protects
-from dpcore.privacy.guarantee import show_most
+from dpcore.privacy.guarantee import delta_text, show_most
 
 COUNTED_BY = ("zcdp_tight", "rdp")
 OPTIONS = f"""
@@ -113,12 +113,12 @@ def _written(out: str) -> tuple[str, ...]:
 
 
 def _print(dossier: dict[str, Any], out: str) -> None:
-    line = dossier["line"]
+    line, left = dossier["line"], dossier["line"]["left_after"]
     print_prose(dossier["guarantee"]["sentence"])
     if dossier["told_apart"]:
         print_prose(dossier["told_apart"])
     print_prose(
         f"Written to {out}: {', '.join(_written(out))}. The release is line {line['number']} of "
         "the ledger; one more release could have at most epsilon = "
-        f"{show_most(line['left_after']['epsilon'])}."
+        f"{show_most(left['epsilon'])} at delta = {delta_text(left['delta'], down=True)}."
     )

@@ -1,4 +1,4 @@
-"""``dpcore schema FILE``: a schema file to fill in, from the header alone."""
+"""``dpcore schema FILE``: a schema file to fill in, from the header."""
 
 from __future__ import annotations
 

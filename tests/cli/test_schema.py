@@ -1,4 +1,4 @@
-"""``dpcore schema``: a schema to fill in, from the header alone; proposals are marked as such."""
+"""``dpcore schema``: a schema to fill in, from the header; proposals are marked as such."""
 
 from __future__ import annotations
 
