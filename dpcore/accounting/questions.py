@@ -250,7 +250,9 @@ def _largest_box(
     high = np.full(target.shape, math.log(_LARGEST))
     if not np.all(meets(low)):
         raise InputError(
-            "epsilon", "with this method, no epsilon per release suffices", "give a larger epsilon"
+            "epsilon",
+            "with this method, no epsilon per release is small enough",
+            "give a larger epsilon",
         )
     for _ in range(60):
         middle = 0.5 * (low + high)

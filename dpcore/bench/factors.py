@@ -127,7 +127,7 @@ class Plain(Faces):
         quality = _quality(_ours(table, data, steps), rows)
         where = "both stop"
         if quality < target:
-            where = f"ours stays {target - quality:.2g} nats short; the peer stops"
+            where = f"ours stays {target - quality:.2g} nats below the target; the peer stops"
         return self._measured(
             f"{data}: {where} within {self.slack:g} nats of the peer's default result; steps: "
             f"ours {steps}, the peer's {peer.steps}",

@@ -318,7 +318,9 @@ def _features(
             _demand_usual(frame[[name for name in names if name not in numbers]])
             names = numbers
         elif numbers != names:
-            raise InputError("columns", "some hold text", "name the columns to fit with --columns")
+            raise InputError(
+                "columns", "some hold text", "use --columns to name the columns to fit"
+            )
     names = [name for name in names if name not in (args.label, args.target)]
     if not names:
         raise InputError("columns", "no number column is left to fit", "name some with --columns")

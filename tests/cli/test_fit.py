@@ -243,9 +243,8 @@ def test_a_ball_takes_the_place_of_the_bounds(run: Run, tmp_path: Path) -> None:
     words = ["fit", "gmm", path, "--privacy", "none", "--components", 1, "--json"]
     refused = run(*words, "--norm-bound", 20)
     assert refused.code == 2
-    assert (
-        refused.err == "dpcore: columns: some hold text; name the columns to fit with --columns.\n"
-    )
+    sentence = "columns: some hold text; use --columns to name the columns to fit"
+    assert refused.err == f"dpcore: {sentence}.\n"
     words += ["--columns", "a,b"]
     found = run(*words, "--norm-bound", 20, "--center", "-1,2.5").json["parameters"]
     assert found["columns"] == ["a", "b"]
