@@ -41,12 +41,11 @@ CURVES = (PLAIN, PRINTED, STRONG, PROVED)
     ordered(
         "the printed epsilon holds", (PRINTED, "proved_epsilon"), (PRINTED, "claimed"), slack=1e-9
     ),
-    one_draw=True,  # as kept
 )
 def figure_8(run: Run) -> str:
     """Sigmoid belief networks on MNIST: share of pixels reconstructed, by minibatch size.
 
-    Needs ``mnist.npz``. Ten draws of the noise, 45 minutes of processor time each; the fit without
+    Needs ``mnist.npz``. Ten draws of the noise, 38 minutes of processor time each; the fit without
     privacy is one. Beside each printed epsilon stands what is proved.
     """
     table = load(run.ask.array("mnist.npz", "train_images", np.uint8))
