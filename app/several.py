@@ -25,7 +25,7 @@ from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show
 from dpcore.schema import Schema
 
-TOTALS = EPSILONS[6:]  # from 0.1
+TOTALS = EPSILONS[20:]  # from 0.1
 NAME, MODEL, PARTS, TIMES = "Release", "Model", "Parts", "Times"
 LEAST, EPSILON, LOCKED = "Keeps at least (%)", "ε at least", "Locked at ε"
 

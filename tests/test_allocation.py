@@ -167,7 +167,7 @@ def test_late_steps_get_more_and_all_add_up(iterations: int) -> None:
     assert all(before <= after for before, after in pairwise(shares))
     assert len(np.unique(shares)) <= 4
     events = proved_events(MixtureSettings(iterations=iterations))
-    assert sum(event.count for event in events) == iterations + 1
+    assert sum(event.count for event in events) == iterations + 4
     spent = sum(event.count / float(noise_of(event)) ** 2 for event in events)
     assert spent == pytest.approx(1.0)
 

@@ -144,13 +144,13 @@ def test_words_reach_every_fit_of_a_study() -> None:
 
 def test_parts_are_counted_as_the_yardstick_counts_them() -> None:
     found = study(table("symmetric-mixture"), Setting("mean", components=1), draws=3)
-    assert found.grid.recovered.shape == (53, 3, 2)
+    assert found.grid.recovered.shape == (67, 3, 2)
 
 
 def test_bits_are_studied_where_only_epsilon_counts() -> None:
     local = Setting("mean", components=1, accountant="linear", words=(("trust", "local_onebit"),))
     grid = study(table("symmetric-mixture"), local, draws=3).grid
-    told = grid.guarantees[26]
+    told = grid.guarantees[40]
     assert told is not None
     assert told.epsilon == pytest.approx(1.0)
     central = study(table("symmetric-mixture"), Setting("mean", components=1), draws=3).grid

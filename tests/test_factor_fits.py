@@ -17,8 +17,9 @@ from dpcore.evaluation.yardstick import Scorer
 from dpcore.fitting.api import fit_grid
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.parameters import FactorParameters
-from dpcore.models.factor_analysis.private import RECIPE, squares_noise
+from dpcore.models.factor_analysis.private import RECIPE
 from dpcore.models.factor_analysis.scoring import YARDSTICK, sight
+from dpcore.models.shared.all_rows import squares_noise
 from dpcore.schema import Schema
 from dpcore.wall.data import Frame
 from dpcore.wall.data.clipping import PublicFrame

@@ -317,8 +317,8 @@ def test_a_clipping_that_cuts_is_a_ring_on_both_panels() -> None:
 def test_centres_say_where_they_are_and_how_many_rows_they_have() -> None:
     shown = centres_scene()
     spots = layers(shown, 1, Spots)[0]
-    x, y = np.asarray(spots.x)[40, 1], np.asarray(spots.y)[40, 1]
-    alt = shown.panels[1].alt[40]
+    x, y = np.asarray(spots.x)[54, 1], np.asarray(spots.y)[54, 1]
+    alt = shown.panels[1].alt[54]
     assert alt.startswith("Private fit at epsilon 5.00. centre 1 at longitude ")
     found = alt.split("; ")[1]
     assert found.endswith("13% of the rows")

@@ -67,10 +67,12 @@ def test_a_proved_fit_replays_to_at_most_its_budget(
 def test_every_release_of_a_fit_is_in_its_ledger() -> None:
     fit = private_fit(iterations=7)
     assert [entry.what.split(":")[0] for entry in fit.ledger] == [
+        *wording.LOCATED,
         wording.SIMPLEST,
         *(f"iteration {i}" for i in range(1, 8)),
     ]
-    assert len(private_fit(n_components=1).ledger) == 1
+    assert len(private_fit(n_components=1).ledger) == 4
+    assert len(private_fit(n_components=1, covariance="diag").ledger) == 1
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])

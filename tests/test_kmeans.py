@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import wording
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -257,9 +258,7 @@ def test_a_proved_fit_replays_to_its_budget(adjacency: str, accountant: str) -> 
     replayed = float(dp.replay(fit.ledger, fit.guarantee.proof).epsilon)
     assert 1.0 - 1e-4 <= replayed <= 1.0
     assert [entry.what for entry in fit.ledger][:5] == [
-        "distances from the middle",
-        "mean of all rows",
-        "distances from the mean",
+        *wording.LOCATED,
         "counts and sums of cells",
         "iteration 1: counts and sums",
     ]

@@ -337,7 +337,7 @@ def test_progress_grows_to_1_in_every_pass(tmp_path: Path) -> None:
     table = parted(write(rows_in_groups(), tmp_path / "r"), box(), on_share=shares.append)
     dp.fit("gmm", table, privacy=BUDGETS["replace_one"], iterations=2)
     ends = [number for number, share in enumerate(shares) if share == 1.0]
-    assert len(ends) == 1 + 1 + 2  # look, frame, iterations
+    assert len(ends) == 1 + 4 + 2  # look, all rows, iterations
     for first, last in zip([0, *(end + 1 for end in ends)], ends, strict=False):
         assert np.all(np.diff(shares[first : last + 1]) > 0)
     assert len(shares) > 3 * len(ends)

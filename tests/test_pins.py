@@ -101,7 +101,7 @@ def test_the_curve_keeps_the_pinned_point_and_a_curve_of_its_own_where_there_is_
         assert {*np.asarray(point.x)} == {pinned.epsilon}
         assert {*np.asarray(point.y)} == {utility}
         assert (len({*np.ravel(line.y)}) > 1) is own
-        label = f"A: {utility:.3g} at ε = {alone.step_labels[alone.step]}".replace("-", "−")
+        label = f"A: {utility:#.3g} at ε = {alone.step_labels[alone.step]}".replace("-", "−")
         assert line.label == label
         assert all(label in text for text in curve.alt)
 

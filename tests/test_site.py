@@ -164,8 +164,8 @@ def test_a_lesson_hides_where_to_look_and_folds_its_answer_away(
     links = [one["href"] for one in Parts(text).of("a")]
     assert links[0] == "path.html"
     assert links[1:3] == [
-        "three_groups.html#epsilon=0.5&hide=says",
-        "three_groups.html#epsilon=0.5",
+        "three_groups.html#epsilon=0.1&hide=says",
+        "three_groups.html#epsilon=0.1",
     ]
     assert "lesson-compose.html#k=1&hide=k,says,curve,more" in links
     assert "attack?epsilon=1&amp;hide=says,hits,ruler" in text

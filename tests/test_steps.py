@@ -28,12 +28,13 @@ from dpcore.figures.columns import Columns
 from dpcore.figures.plotly import scene_figure
 from dpcore.figures.scene import Ellipses, Scene
 from dpcore.figures.steps import steps_scene
+from dpcore.models.gaussian_mixture.private import MARGIN
 from dpcore.privacy import Gaussian, Ledger
 from dpcore.privacy.guarantee import show
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.privacy.sampled_entry import SampledEntry
 from dpcore.wall.session import Session
-from dpcore.wall.statistics import InBalls, InFrame
+from dpcore.wall.statistics import InBalls, InFrame, InGroups
 
 
 @pytest.mark.parametrize("model", ["gmm", "kmeans"])
@@ -258,6 +259,11 @@ def test_the_share_clipped_is_that_of_what_each_step_asks(
             drawn = of.frame.apply(scorer.rows)[0]
             moved = of.frame.matrix[0] @ (scorer.rows - of.frame.center[0]).T
             assert share == pytest.approx(np.mean(~np.isclose(drawn, moved).all(axis=0)))
+        elif isinstance(of, InGroups):
+            rows = scorer.rows - of.center[0][:, None]
+            away = np.linalg.norm(np.einsum("kij,knj->kni", of.matrix[0], rows), axis=2)
+            radius = 2.0**0.5 + MARGIN
+            assert share == pytest.approx(np.mean(away.min(axis=0) > radius * (1.0 + 1e-9)))
         elif isinstance(of, InBalls):
             away = np.linalg.norm(scorer.rows - of.middle[0], axis=1)
             assert share == pytest.approx(np.mean(away > of.radius[0] * (1.0 + 1e-9)))

@@ -9,7 +9,6 @@ from time import sleep
 import numpy as np
 import pandas as pd
 import pytest
-from support import every
 
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.schema import Ball, Column, Schema
@@ -58,63 +57,6 @@ def e_step_of(runs: int, dim: int, rng: np.random.Generator) -> moments.EStep:
     return gmm.responsibilities(gmm.Mixture(start.weights, means, shapes), "full")
 
 
-@every("radius", [1.0, 3.0, math.inf])
-@every("dim", [1, 2, 7])
-@every("seed", range(3))
-def test_a_shared_frame_gives_the_sums_of_each_runs_own(
-    radius: float, dim: int, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rng, runs = np.random.default_rng(seed), 9
-    rows, frame = hostile_rows(900, dim, rng), narrow_frames(runs, dim, radius, rng)
-    shape, e_step = shape_of(dim, "full", radius), e_step_of(runs, dim, rng)
-    monkeypatch.setattr(moments, "BLOCK_NUMBERS", 1 << 12)
-    monkeypatch.setattr(blocks, "FAITHFUL", math.inf)
-    shared = Rows(rows)
-    assert isinstance(shared.view(frame, shape), moments._GridView)
-    found = bounded_sum(shared, frame, shape, e_step, runs)
-    monkeypatch.setattr(blocks, "FAITHFUL", 0.0)
-    alone = Rows(rows)
-    assert not isinstance(alone.view(frame, shape), moments._GridView)
-    expected = bounded_sum(alone, frame, shape, e_step, runs)
-    for block in ("counts", "sums", "squares"):
-        part = shape.slice(block)  # type: ignore[arg-type]
-        size = np.abs(expected[..., part]).max(axis=(1, 2), keepdims=True)
-        assert np.all(np.abs(found[..., part] - expected[..., part]) <= 1e-9 * size)
-
-
-def test_a_row_seen_through_a_shared_frame_keeps_its_bound() -> None:
-    """One row at a time, weight 1: counts 1, sums within R, squares of norm |y|^2 within R^2."""
-    rng, dim, runs, radius = np.random.default_rng(5), 4, 6, 2.0
-    frame, shape = narrow_frames(runs, dim, radius, rng), shape_of(dim, "full", radius)
-    shape = MixtureMoments.normalised(1, dim, "full", radius, np.array([0.5, 1.0, 3.0]))
-    for row in hostile_rows(40, dim, rng):
-        rows = Rows(np.vstack([row, row]))
-        assert isinstance(rows.view(frame, shape), moments._GridView)
-        half = bounded_sum(
-            rows, frame, shape, lambda b, r: np.full((r.stop - r.start, 1, b.count), 0.5), runs
-        )[:, 0]
-        np.testing.assert_allclose(half[:, 0], 1.0, rtol=1e-12)
-        own = frame.apply(row[None])[..., 0]
-        np.testing.assert_allclose(half[:, shape.slice("sums")], own, atol=1e-9)
-        norms = np.linalg.norm(half[:, shape.slice("squares")], axis=1)
-        assert np.all(norms <= radius**2 * (1 + 1e-9))
-        np.testing.assert_allclose(norms, np.sum(own**2, axis=1), atol=1e-9)
-
-
-def test_where_rounding_would_show_each_run_keeps_its_own_frame() -> None:
-    """Frames a million times narrower than the bounds, or rows that are no numbers."""
-    rng = np.random.default_rng(0)
-    rows, shape = hostile_rows(100, 2, rng), shape_of(2, "full", 2.0)
-    wide, narrow = np.eye(2)[None] * np.ones((3, 1, 1)), 1e-12 * np.eye(2) * np.ones((3, 1, 1))
-    centre = rng.uniform(-0.1, 0.1, (3, 2))
-    assert isinstance(Rows(rows).view(Frame.whitening(centre, wide, 2.0), shape), moments._GridView)
-    for cells, covariance in ((rows, narrow), (np.full((5, 2), np.nan), wide)):
-        frame = Frame.whitening(centre, covariance, 2.0)
-        found = Rows(cells)
-        assert not isinstance(found.view(frame, shape), moments._GridView)
-        assert np.all(np.isfinite(bounded_sum(found, frame, shape, e_step_of(3, 2, rng), 3)))
-
-
 @pytest.mark.parametrize("runs", [1, 4])
 @pytest.mark.parametrize("dim", [2, 5, 33, 41])
 def test_high_dimension_without_features_is_the_same(
@@ -128,18 +70,6 @@ def test_high_dimension_without_features_is_the_same(
         monkeypatch.setattr(moments, "FROM_ROWS_DIM", least)
         sums.append(bounded_sum(Rows(rows), frame, shape, e_step, runs))
     np.testing.assert_allclose(sums[0], sums[1], rtol=1e-9, atol=1e-9)
-
-
-def test_a_model_that_changes_its_mind_is_not_answered_from_memory() -> None:
-    """A lens remembers coefficients between blocks; other coefficients get their own scores."""
-    rng = np.random.default_rng(1)
-    frame, shape = narrow_frames(2, 3, 2.0, rng), shape_of(3, "full", 2.0)
-    block = Rows(hostile_rows(60, 3, rng)).view(frame, shape).block(slice(0, 2), slice(0, 60))
-    assert isinstance(block, blocks.Shared)
-    one = rng.standard_normal((2, shape.size, COMPONENTS))
-    first = block.scores(one)
-    one *= 2.0  # in place: the same array with other numbers
-    np.testing.assert_allclose(block.scores(one), 2.0 * first, rtol=1e-12)
 
 
 def test_an_error_in_a_block_reaches_the_caller_and_ends_the_sum(

@@ -19,6 +19,7 @@ from test_wall_documents import bags_of
 import dpcore as dp
 from dpcore.arrays import Array
 from dpcore.models.gaussian_mixture import mathematics as gmm
+from dpcore.models.gaussian_mixture.group_frames import sharing
 from dpcore.models.gradient_em.mathematics import GRADIENT_MODELS
 from dpcore.models.logistic_regression import variational
 from dpcore.models.topics import mathematics as lda
@@ -26,8 +27,10 @@ from dpcore.wall.data import FeatureRows, LabelledRows, LogisticRows, MaskedRows
 from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.kernels import bounded_sums as moments
+from dpcore.wall.kernels import group_sums
 from dpcore.wall.noise import GridNoise
 from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics import GroupMoments, InGroups
 from dpcore.wall.statistics import class_moments as labelled
 from dpcore.wall.statistics import row_vectors as vectors
 from dpcore.wall.statistics.gradients import RowGradient
@@ -73,8 +76,9 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
         for index in range(count):
             add(index, part(index))
 
-    monkeypatch.setattr(moments, "BLOCK_NUMBERS", 1)  # that is 256 rows
-    monkeypatch.setattr(moments, "in_order", in_order)
+    for kernel in (moments, group_sums):
+        monkeypatch.setattr(kernel, "BLOCK_NUMBERS", 1)  # that is 256 rows
+        monkeypatch.setattr(kernel, "in_order", in_order)
     monkeypatch.setattr(vectors, "TILE_ROWS", 256)
     monkeypatch.setattr(labelled, "TILE", 256)
 
@@ -107,6 +111,23 @@ def weights(shift: int, dim: int, components: int) -> Array:
         return told[-1]
 
     session.release("moments", shape, InFrame(frame, watched), GAUSSIAN)
+    return shown(told, session.source._count)
+
+
+def group_weights(shift: int, dim: int, components: int) -> Array:
+    """The same where each group has a frame of its own, and the lengths of rows there."""
+    rng, told = np.random.default_rng(components), []
+    session = opened(FeatureRows, shift, dim)
+    mixture = gmm.start(1, components, dim, 0)
+    turn = rng.normal(0.0, 4.0, (1, components, dim, dim))
+    share = sharing(mixture)
+
+    def watched(squares: Array, runs: slice) -> Array:
+        told.append(np.concatenate([squares, share(squares, runs)], axis=1))
+        return told[-1][:, components:]
+
+    shape = GroupMoments.normalised(components, dim, "full", dim**0.5, np.ones(3))
+    session.release("moments", shape, InGroups(mixture.means, turn, watched), GAUSSIAN)
     return shown(told, session.source._count)
 
 
@@ -166,6 +187,7 @@ def in_class(shift: int, dim: int, _: object) -> Array:
 CASES: list[tuple[Callable[..., Array], int, Any]] = [
     *((weights, dim, groups) for dim in (1, 3, 7, 12) for groups in (2, 5)),
     (weights, 40, 3),
+    *((group_weights, dim, groups) for dim in (1, 3, 7, 12) for groups in (2, 5)),
     *((gradient_vectors, dim, model) for dim in (1, 3, 7) for model in GRADIENT_MODELS),
     *((outcome_gradients, dim, None) for dim in (1, 3, 7)),
     *((in_class, dim, None) for dim in (1, 3, 7, 12)),

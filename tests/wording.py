@@ -34,6 +34,7 @@ ONE_GIVEN = "only one was given"
 READ_FROM_DATA = "read from the data"
 REHEARSAL_UNPAID = "a rehearsal, which cannot be charged to a ledger"
 REPLACED_DOCUMENT = "replacing one author's document"
+LOCATED = ("distances from the middle", "mean of all rows", "distances from the mean")
 SIMPLEST = "mean and covariance of all rows"
 SOME_NO_NUMBERS = "some cells are not numbers"
 SPREADSHEET = "it is a spreadsheet"

@@ -151,11 +151,11 @@ def target(unit: str, *, label: bool, one_row: bool, rows: int) -> str:
 
 
 # Below the curve.
-WIDER = (
-    "Private groups look wider than exact ones: their covariances are noisy, and keeping them "
-    "positive definite widens them. Eigenvalues that the noise made too small are raised; the "
-    "proved method also shrinks each covariance towards a common, wider one. Both effects fade as "
-    "the noise falls."
+OTHER_WIDTHS = (
+    "Private groups differ from exact ones in width too, because their covariances are noisy. In "
+    "the proved method, each group's rows are clipped near its own middle, so this noise is a "
+    "share of the group's own width. As published, eigenvalues that the noise made too small are "
+    "raised, which makes groups wider."
 )
 BELOW_ZERO = "; a loss below zero is a gain"
 READ_ONCE = "; the rows are used in only one step, so nothing is lost by stopping early"

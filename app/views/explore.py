@@ -109,7 +109,7 @@ def page() -> None:
         loss_bar(scene, worth, rows=fewer)
         st.caption(judged_on(scenario, data))
         if "covariance" in scenario.declared.settings.options():
-            st.caption(texts.WIDER)
+            st.caption(texts.OTHER_WIDTHS)
         with st.container(horizontal=True):
             steps.button()
             each_number(scenario)

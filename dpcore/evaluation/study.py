@@ -34,8 +34,8 @@ from dpcore.registry import FIRST
 from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.table import PrivateTable, demand_loaded
 
-# Twenty budgets a decade, 0.05 to 20, in round numbers.
-EPSILONS = tuple(float(f"{10 ** (k / 20):.2g}") for k in range(-26, 27))
+# Twenty budgets a decade, 0.01 to 20, in round numbers.
+EPSILONS = tuple(float(f"{10 ** (k / 20):.2g}") for k in range(-40, 27))
 
 
 @dataclass(frozen=True)
@@ -654,7 +654,7 @@ def study(
     >>> from dpcore.datasets.load import load
     >>> found = study(load("bundled:rare_person"), Setting(components=2), draws=3)
     >>> found.grid.utility.shape
-    (53, 3)
+    (67, 3)
     """
     demand_loaded(table)
     held_against = references(table, setting, held_out=held_out)

@@ -186,8 +186,8 @@ class Yardstick:
 
 
 def _outside(frame: Frame, rows: Array) -> float:
-    """Share of rows ``(n, d)`` in unit coordinates that lie outside the ball of one frame."""
-    away = np.linalg.norm(replace(frame, radius=np.inf).apply(rows)[0], axis=0)
+    """Share of rows ``(n, d)`` in unit coordinates that lie outside the balls of all its frames."""
+    away = np.linalg.norm(replace(frame, radius=np.inf).apply(rows), axis=1).min(axis=0)
     return float(np.mean(away > frame.radius * (1.0 + ROUNDED))) if len(rows) else 0.0
 
 

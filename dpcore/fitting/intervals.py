@@ -98,8 +98,10 @@ class Uncertainty:
     intervals, or nothing. lost: parts ``(K,)`` or ``(1,)`` of which noise has left too little:
     their ends are undefined. explained: from released arrays, how far they moved in simulated
     releases, and units of the columns, what the parts explain beyond one part, if that can be told;
-    0 or less is said. sentence: what could be told apart, from the intervals [told from the
-    places].
+    0 or less is said. alone: from parameters, one part in place of all; gained: from arrays and
+    units of the columns, what parts gain over one. Where fits of rows of one part gain as much,
+    the parts are no evidence of more. sentence: what could be told apart, from the intervals [told
+    from the places].
     """
 
     arrays: tuple[str, ...]
@@ -114,6 +116,8 @@ class Uncertainty:
     refuse: Callable[[Any], str] = _nothing
     lost: Callable[[Any], NDArray[np.bool_]] = _none
     explained: Callable[[Arrays, Arrays, Array], float] | None = None
+    alone: Callable[[Any], Any] | None = None
+    gained: Callable[[Arrays, Array], float] | None = None
     sentence: Callable[[Arrays], str] | None = None
 
 
@@ -239,7 +243,7 @@ class _Simulated:
         both: dict[str, list[Array]] = {name: [] for name in self.uncertainty.arrays}
         drawn = math.sqrt(self.simulated / self.rows)  # of the distance that rows make
         for world in range(self.worlds):
-            table = self._table(np.random.default_rng([seed, world]))
+            table = self._table(self.fit.parameters, np.random.default_rng([seed, world]))
             (exact,) = self._fits(table, 0.0, None)
             base = self.uncertainty.match(exact, self.released, self.scale)
             noise = NoiseSource(seed, range(world * self.draws, (world + 1) * self.draws))
@@ -254,9 +258,9 @@ class _Simulated:
         ]
         return stacked[0], stacked[1]
 
-    def _table(self, rng: np.random.Generator) -> PrivateTable:
-        """Rows drawn from the released model, sealed as everybody's."""
-        frame = self.uncertainty.draw(self.fit.parameters, self.simulated, rng)
+    def _table(self, parameters: Any, rng: np.random.Generator) -> PrivateTable:
+        """Rows drawn from a model, sealed as everybody's."""
+        frame = self.uncertainty.draw(parameters, self.simulated, rng)
         names = [column.name for column in self.schema.numeric_columns()]
         others = [column for column in self.schema.columns if column.role in ("label", "target")]
         others = others if len(frame.columns) > len(names) else []
@@ -347,7 +351,7 @@ class _Simulated:
         visible = ~np.broadcast_to(self.uncertainty.lost(self.fit.parameters), len(names))
         if not visible.any():
             return f"At this noise level none of the {len(names)} {parts} can be told from noise."
-        if hidden.sum() > len(names) - 2:  # one is left, at most
+        if hidden.sum() > len(names) - 2 or self._as_of_one():  # one is left, at most
             return _of_parts(names, parts, np.zeros((len(names), len(names)), dtype=bool))
         apart = self._apart(places[visible], moved[:, visible])
         left = [name for name, whether in zip(names, visible, strict=True) if whether]
@@ -356,6 +360,20 @@ class _Simulated:
             return _of_parts(left, parts, apart)
         sentence = _of_parts(left, parts, apart, some=True)
         return f"{sentence} Nothing can be said about {_listed(lost)}."
+
+    @np.errstate(all="ignore")
+    def _as_of_one(self) -> bool:
+        """Whether noise makes parts of one that gain as much, in more than one fit of twenty."""
+        alone, gained = self.uncertainty.alone, self.uncertainty.gained
+        if alone is None or gained is None:
+            return False
+        single, gains = alone(self.fit.parameters), list[float]()
+        for world in range(self.worlds):
+            table = self._table(single, np.random.default_rng([0, world, 1]))
+            noise = NoiseSource(1, range(world * self.draws, (world + 1) * self.draws))
+            fits = self._fits(table, self.factor * self.simulated / self.rows, noise)
+            gains += [gained(arrays, self.scale) for arrays in fits]
+        return gained(self.released, self.scale) <= float(np.quantile(gains, 0.95))
 
     def _no_better(self, moved: Arrays, *, differ: bool) -> str:
         explained = self.uncertainty.explained

@@ -1,7 +1,7 @@
 """Private covariance: factor analysis' release of second moments in a released ball.
 
 Mean and second moments of all rows leave as one vector
-(:func:`~dpcore.models.factor_analysis.private.release_in_ball`). Covariance, correlations and
+(:func:`~dpcore.models.shared.all_rows.release_in_ball`). Covariance, correlations and
 principal components are worked out from it, which costs nothing.
 """
 
@@ -16,7 +16,7 @@ from dpcore.fitting.recipe import Recipe, Runs
 from dpcore.models.covariance import CovarianceSettings, mathematics
 from dpcore.models.covariance.mathematics import Covariances
 from dpcore.models.covariance.parameters import CovarianceParameters
-from dpcore.models.factor_analysis.private import EVENTS, release_in_ball
+from dpcore.models.shared.all_rows import EVENTS, release_in_ball
 from dpcore.models.shared.group_means import within
 from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event

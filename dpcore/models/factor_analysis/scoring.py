@@ -16,12 +16,9 @@ from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, bounds_alone
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.loadings import align
 from dpcore.models.factor_analysis.mathematics import Factors
-from dpcore.models.factor_analysis.private import (
-    MULTIPLIERS,
-    demand_fewer_factors,
-    squares_noise,
-)
+from dpcore.models.factor_analysis.private import demand_fewer_factors
 from dpcore.models.factor_analysis.visible import least_visible
+from dpcore.models.shared.all_rows import MULTIPLIERS, squares_noise
 from dpcore.privacy import Event, Gaussian
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.data import PublicFrame

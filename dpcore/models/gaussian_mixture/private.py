@@ -1,10 +1,11 @@
 """Private Gaussian mixtures: the proved recipe and the one the paper prints, over a grid of runs.
 
-The proved recipe spends a quarter of the budget on one release of sum and squares, whitens the
-public coordinates with it, clips there, and then releases counts, sums and squares of all
-components *jointly* once per iteration: one vector, one sensitivity, one Gaussian. How much each
-of the three gets, and each iteration, is solved for (``shared.allocation``). A single
-Gaussian is that first release with the whole budget: the baseline to beat.
+The proved recipe spends a quarter of the budget on mean and second moments of all rows, spreads
+groups over the shape that these have, and then releases counts, sums and squares of all groups
+*jointly* once per iteration: one vector, one sensitivity, one Gaussian. Each group sees the rows in
+a frame of its own (``group_frames``). How much each of the three gets, and each iteration, is
+solved for (``shared.allocation``). A single Gaussian is that first release with the whole budget:
+the baseline to beat.
 """
 
 from __future__ import annotations
@@ -12,38 +13,76 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpcore.accounting import mu_of
 from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.plan import groups
-from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement, gaussians, row_bound
+from dpcore.fitting.recipe import (
+    Later,
+    Printed,
+    Recipe,
+    Runs,
+    demand_replacement,
+    gaussians,
+    row_bound,
+)
 from dpcore.models.gaussian_mixture import MixtureSettings
 from dpcore.models.gaussian_mixture import mathematics as gmm
+from dpcore.models.gaussian_mixture.group_frames import (
+    Groups,
+    Whole,
+    held,
+    merged,
+    sharing,
+)
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.gaussian_mixture.parameters import MixtureParameters
+from dpcore.models.shared.all_rows import MULTIPLIERS, release_in_ball
 from dpcore.models.shared.allocation import losses, solved_weights, step_shares
-from dpcore.models.shared.moments import one_gaussian
+from dpcore.models.shared.group_means import within
+from dpcore.models.shared.location import located
+from dpcore.models.shared.moments import (
+    LEAST_VARIANCE,
+    TINY,
+    finite,
+    floored_eigenvalues,
+    one_gaussian,
+    per_coordinate_sd,
+)
+from dpcore.models.shared.second_moments import sized
 from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event, Gaussian, Privacy
-from dpcore.wall.data import Frame
+from dpcore.wall.data import Frame, whitening
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics import InFrame, MixtureMoments, NoisyMoments
+from dpcore.wall.statistics import (
+    TREE_DIM,
+    GroupMoments,
+    InFrame,
+    InGroups,
+    MixtureMoments,
+)
 
 if TYPE_CHECKING:
     from dpcore.accounting.published import PublishedBudget
 
 
-FRAME_SHARE = 0.25  # of mu^2; for the release that whitens
+WHOLE_SHARE = 0.25  # of mu^2; for what is released of all rows together
+MARGIN = 0.5  # the radius of a group's ball is sqrt(d) deviations, and so much
+EXTRA = 6  # groups that are looked for at first, as far as the noise lets them be seen
+VISIBLE = 0.6  # noise in a group's shape, up to which it can be
+LEFT = 0.25  # of the variance of all rows, at least, beside the square of their mean
 
 
 def proved_events(settings: MixtureSettings) -> tuple[Event, ...]:
     """Releases of one proved fit at total noise multiplier 1; scaling them prices any budget."""
-    frame, steps = _multipliers(settings)
-    return (Event(Gaussian(frame)), *gaussians(steps))
+    whole, steps = _multipliers(settings)
+    return (*(Event(Gaussian(float(noise))) for noise in whole), *gaussians(steps))
 
 
 def published_releases(settings: MixtureSettings) -> int:
@@ -51,13 +90,15 @@ def published_releases(settings: MixtureSettings) -> int:
     return settings.iterations * (2 * settings.components + 1)
 
 
-def _multipliers(settings: MixtureSettings) -> tuple[float, Array]:
-    """Noise multipliers of the frame and of each step ``(iterations,)``; the squares of their
-    inverses add up to 1 over the whole fit."""
+def _multipliers(settings: MixtureSettings) -> tuple[Array, Array]:
+    """Noise multipliers of the releases of all rows ``(4,)`` or ``(1,)``, and of each step
+    ``(iterations,)``; the squares of their inverses add up to 1 over the whole fit."""
+    share = 1.0 if settings.components == 1 else WHOLE_SHARE
+    whole = np.array(MULTIPLIERS if settings.covariance == "full" else (1.0,)) / math.sqrt(share)
     if settings.components == 1:
-        return 1.0, np.empty(0)
-    steps = (1.0 - FRAME_SHARE) * step_shares(settings.iterations, even=settings.even)
-    return 1.0 / math.sqrt(FRAME_SHARE), 1.0 / np.sqrt(steps)
+        return whole, np.empty(0)
+    steps = (1.0 - share) * step_shares(settings.iterations, even=settings.even)
+    return whole, 1.0 / np.sqrt(steps)
 
 
 @one_thread()
@@ -68,43 +109,125 @@ def fit_proved(
 
     noise_factor ``(B,)``: total noise multiplier; ``1 / noise_factor`` is the Gaussian-DP mu spent
     on the whole fit. **Guarantee:** the composition of :func:`proved_events` times the factor.
+    Where nothing is clipped, it is plain EM, in the frame that whitens all rows.
     """
-    frame_noise, step_noises = _multipliers(settings)
-    mean, covariance, rows = _released_frame(session, settings, noise_factor * frame_noise)
+    whole_noise, step_noises = _multipliers(settings)
+    whole = _all_rows(session, settings, [noise_factor * noise for noise in whole_noise])
     if settings.components == 1:
-        single = Mixture(np.ones((session.runs, 1)), mean[:, None], covariance[:, None])
+        ones = np.ones((session.runs, 1))
+        single = Mixture(ones, whole.mean[:, None], whole.covariance[:, None])
         return Runs(single, (single,))
-    dim = session.public.dim
-    unclipped = math.isinf(session.radius)
-    white = Frame.whitening(mean, covariance, math.inf if unclipped else math.sqrt(dim) + 1.0)
-    bound = 1.0 if unclipped else white.radius
-    contribution = MixtureMoments.normalised(
-        settings.components,
-        dim,
-        settings.covariance,
-        bound,
-        solved_weights(losses(dim, settings.covariance, bound)),  # at the shape of all rows: I
-    )
-    mixture = gmm.start(session.runs, settings.components, dim, settings.start)
-    memory, history = None, []
-    for iteration, step_noise in enumerate(step_noises, start=1):
+    steps = noise_factor * step_noises[:, None]
+    if math.isinf(session.radius):
+        return _plain_em(session, settings, whole, steps)
+    dim, components = session.public.dim, settings.components
+    radius = math.sqrt(dim) + MARGIN
+    shape = _group_moments(settings, dim, components, radius)
+    noise = _relative_noise(session, shape, whole.rows)
+    total = 1.0 / np.sqrt(np.sum(1.0 / np.maximum(steps, TINY) ** 2, axis=0))
+    hidden = np.minimum(noise * total * components / VISIBLE, 1.0)
+    alone, searching = hidden >= 1.0, settings.iterations // 3
+    in_one = noise * steps[0] / math.sqrt(max(1, searching))
+    number = np.floor(np.minimum(VISIBLE / np.maximum(in_one, TINY), components + EXTRA))
+    number = np.maximum(number if searching else 0.0 * number, components).astype(int)
+    groups = Groups(_started(number, 1.0 - hidden**8, whole, settings), alone)
+    history, clipping = list[Any](), []
+    for iteration, step_noise in enumerate(steps, start=1):
+        if iteration == searching + 1:
+            fewer = merged(groups.mixture, components, settings.covariance)
+            groups = Groups(fewer, alone, doubt=groups.doubt)
+        asking, count = groups.asking(), groups.mixture.components
+        matrix, inverse = whitening(asking.covariances)
         noisy = session.release(
             f"iteration {iteration}: moments",
-            contribution,
-            InFrame(white, gmm.responsibilities(mixture, settings.covariance)),
-            Noise("gaussian", noise_factor * step_noise),
+            _group_moments(settings, dim, count, radius),
+            InGroups(asking.means, matrix, sharing(asking)),
+            Noise("gaussian", step_noise),
         )
-        mixture, memory = gmm.m_step(noisy, rows, white.radius, memory, settings.held_prior)
+        groups = groups.after(noisy, whole, radius)
+        history.append(partial(_leaving, groups.mixture, whole, settings))
+        clipping.append(Frame(asking.means[0], matrix[0], inverse[0], radius))
+    return Runs(history[-1](), Later(tuple(history)), clipping)
+
+
+def _leaving(mixture: Mixture, whole: Whole, settings: MixtureSettings) -> Mixture:
+    """The K groups that a step shows."""
+    groups = merged(mixture, settings.components, settings.covariance)
+    return held(groups, whole, settings.held_prior, settings.covariance)
+
+
+def _group_moments(
+    settings: MixtureSettings, dim: int, components: int, radius: float
+) -> GroupMoments:
+    """A step's statistic. In the ball of a group its own shape is the identity."""
+    weights = solved_weights(losses(dim, settings.covariance, radius))
+    return GroupMoments.normalised(components, dim, settings.covariance, radius, weights)
+
+
+def _relative_noise(session: Session[Any], shape: GroupMoments, rows: Array) -> Array:
+    """Noise ``(B,)`` in the shape of a group that has all rows, at noise multiplier 1."""
+    unit = shape.l2_sensitivity(session.adjacency) * session.rows_per_person
+    entries = shape.dim if shape.structure == "spherical" else 1  # that share a trace
+    return unit * shape.scale("squares") / entries * math.sqrt(shape.dim) / rows
+
+
+def _started(
+    number: NDArray[np.intp], spread: Array, whole: Whole, settings: MixtureSettings
+) -> Mixture:
+    """So many groups in each run, ``(B,)``, spread over the shape of all rows.
+
+    spread ``(B,)``: how far; at 0 each group is that shape. Each run has as many groups as any
+    could have, so that its noise is the same whatever else is fitted; those that are too many have
+    weight 0.
+    """
+    dim, most = whole.mean.shape[1], settings.components + EXTRA
+    means = np.zeros((len(number), most, dim))
+    for run, count in enumerate(number.tolist()):
+        means[run, :count] = spread[run] * gmm.start(1, count, dim, settings.start).means[0]
+    weights = (np.arange(most) < number[:, None]) / number[:, None]
+    root = whitening(whole.covariance)[1]
+    variance = 1.0 + spread * (gmm.START_VARIANCE - 1.0)
+    shapes = np.repeat((variance[:, None, None] * whole.covariance)[:, None], most, axis=1)
+    return Mixture(weights, whole.mean[:, None] + means @ root, shapes)
+
+
+def _plain_em(
+    session: Session[Any], settings: MixtureSettings, whole: Whole, noise: Array
+) -> Runs[Mixture]:
+    """EM on exact moments, in one frame for all groups: nothing is clipped. noise: zeros."""
+    dim, components = session.public.dim, settings.components
+    white = Frame.whitening(whole.mean, whole.covariance, math.inf)
+    shape = MixtureMoments(components, dim, settings.covariance, 1.0, 1.0, 1.0, 1.0)
+    mixture = gmm.start(session.runs, components, dim, settings.start)
+    history = []
+    for iteration, step_noise in enumerate(noise, start=1):
+        moments = session.release(
+            f"iteration {iteration}: moments",
+            shape,
+            InFrame(white, gmm.responsibilities(mixture, settings.covariance)),
+            Noise("gaussian", step_noise),
+        )
+        mixture = gmm.m_step(moments, session.rows or 0, settings.held_prior)
         history.append(mixture)
     in_units = tuple(_back(step, white) for step in history)
     return Runs(in_units[-1], in_units, [white.first()] * len(history))
 
 
-def _released_frame(
-    session: Session[Any], settings: MixtureSettings, multiplier: Array
-) -> tuple[Array, Array, Array | float]:
-    """Noisy mean ``(B, d)``, covariance ``(B, d, d)`` and number of rows: one release."""
-    dim, radius = session.public.dim, session.radius
+def _all_rows(session: Session[Any], settings: MixtureSettings, multipliers: list[Array]) -> Whole:
+    """Mean and covariance of all rows, within the limits or, of many columns, in a released ball.
+
+    multipliers ``(B,)``: of one release, or of the four of
+    :func:`~dpcore.models.shared.all_rows.release_in_ball`. In few columns, limits that fit are
+    nearly as narrow as a ball, which a thin cloud of rows does not fill; the three small releases
+    are made there too, as one budget is priced for all tables, and say nothing.
+    """
+    dim = session.public.dim
+    if settings.covariance == "full" and dim > TREE_DIM and session.private:
+        return _in_ball(session, multipliers[-1] / MULTIPLIERS[-1])
+    if len(multipliers) > 1 and session.private:
+        norms, first, distances, _ = multipliers
+        located(session, norms, first, distances)
+    radius = session.radius
     bound = 1.0 if math.isinf(radius) else radius
     evenly = bound**2 / (dim + 2)  # variance of rows spread evenly over the ball
     loss = losses(dim, settings.covariance, bound, evenly, grouped=False)
@@ -117,18 +240,42 @@ def _released_frame(
         "mean and covariance of all rows",
         contribution,
         InFrame(Frame.identity(dim, radius)),
-        Noise("gaussian", multiplier),
+        Noise("gaussian", multipliers[-1]),
     )
-    rows = _number_of_rows(session, noisy)
+    rows = np.full(session.runs, float(session.rows or 0))
+    if session.rows is None:
+        rows = np.maximum(noisy.counts[:, 0], 1.0)
     mean, covariance = one_gaussian(noisy, rows, radius)
-    return mean, covariance, rows
+    trace = np.trace(covariance, axis1=1, axis2=2)
+    return Whole(
+        rows, mean, covariance, per_coordinate_sd(noisy, dim) * math.sqrt(dim) / rows / trace
+    )
 
 
-def _number_of_rows(session: Session[Any], noisy: NoisyMoments) -> Array | float:
-    """Public where a row is replaced; otherwise the released count, at least 1."""
-    if session.rows is not None:
-        return float(session.rows)
-    return np.maximum(noisy.counts[:, 0], 1.0)
+def _in_ball(session: Session[Any], multiplier: Array) -> Whole:
+    """The same in a released ball.
+
+    The mean leaves the ball's middle by the share of signal in it, where its square is expected to
+    be half of the rows'; the covariance is drawn towards a round one by the noise in it.
+    """
+    released, ball = release_in_ball(session, multiplier)
+    assert ball is not None  # in a private session
+    assert released.usual is not None
+    dim, sd, eye = session.public.dim, released.sd, np.eye(session.public.dim)
+    expected = 0.5 * released.usual
+    mean = finite(released.mean) * (expected / (expected + released.mean_sd**2))[:, None]
+    second, size = sized(finite(released.second_moment), released.usual, sd)
+    covariance = second - mean[..., None] * mean[:, None, :]
+    size = np.clip(np.trace(covariance, axis1=1, axis2=2) / dim, LEFT * size, size)
+    level = sd * math.sqrt(dim / 2)
+    pull = (level / size)[:, None, None]
+    covariance = (covariance + pull * size[:, None, None] * eye) / (1.0 + pull)
+    floor = np.minimum(level / 2, size / 4) + LEAST_VARIANCE
+    covariance = floored_eigenvalues(covariance, floor)
+    noise = sd * math.sqrt(dim) / np.trace(covariance, axis1=1, axis2=2)
+    middle = within(ball.middle + ball.radius[:, None] * mean, session.public.is_ball, math.inf)
+    middle = within(middle, session.public.is_ball, session.radius)
+    return Whole(released.rows, middle, ball.radius[:, None, None] ** 2 * covariance, noise)
 
 
 def _back(mixture: Mixture, frame: Frame) -> Mixture:

@@ -1,11 +1,14 @@
 """What the intervals of a mixture of Gaussians need."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.fitting.intervals import Arrays, Uncertainty, by_places
 from dpcore.models.gaussian_mixture import MixtureSettings
 from dpcore.models.gaussian_mixture.mathematics import Mixture, log_density, sample
+from dpcore.models.gaussian_mixture.parameters import MixtureParameters
 from dpcore.models.shared.moments import floored_eigenvalues
 
 ROWS = 1_000  # drawn to compare densities on
@@ -28,6 +31,29 @@ def _groups(weights: Array, means: Array, covariances: Array) -> Mixture:
     )
 
 
+def _single(weights: Array, means: Array, covariances: Array) -> tuple[Array, Array]:
+    """Mean ``(d,)`` and covariance ``(d, d)`` of all rows of a mixture."""
+    weights = weights / weights.sum()
+    middle = weights @ means
+    away = means - middle
+    return middle, np.einsum("k,kij->ij", weights, covariances) + (weights * away.T) @ away
+
+
+def _alone(parameters: MixtureParameters) -> MixtureParameters:
+    mean, covariance = _single(parameters.weights, parameters.means, parameters.covariances)
+    return replace(parameters, weights=np.ones(1), means=mean[None], covariances=covariance[None])
+
+
+def _gained(released: Arrays, scale: Array) -> float:
+    """Log-likelihood of a row of a mixture that its groups gain over one Gaussian."""
+    means, covariances = released["means"] / scale, released["covariances"] / np.outer(scale, scale)
+    groups = _groups(released["weights"][None], means[None], covariances[None])
+    mean, covariance = _single(groups.weights[0], means, groups.covariances[0])
+    single = Mixture(np.ones((1, 1)), mean[None, None], covariance[None, None])
+    rows, _ = sample(groups, ROWS, np.random.default_rng(0))
+    return float(log_density(groups, rows)[0] - log_density(single, rows)[0])
+
+
 def _explained(released: Arrays, moved: Arrays, scale: Array) -> float:
     """Log-likelihood of a row that the groups gain over one Gaussian, less a part of what noise
     may cost them.
@@ -37,21 +63,17 @@ def _explained(released: Arrays, moved: Arrays, scale: Array) -> float:
     were worse than an exact single Gaussian it doubts 37, and of 38 that were better it doubts 2,
     which were so by less than 0.05.
     """
-    weights, units = released["weights"] / released["weights"].sum(), np.outer(scale, scale)
-    middle = weights @ released["means"]
-    means, covariances = (released["means"] - middle) / scale, released["covariances"] / units
-    groups = _groups(weights[None], means[None], covariances[None])
-    between = np.einsum("k,ki,kj->ij", weights, means, means)
-    spread = np.einsum("k,kij->ij", weights, groups.covariances[0]) + between
-    single = Mixture(np.ones((1, 1)), np.zeros((1, 1, len(scale))), spread[None, None])
+    units = np.outer(scale, scale)
+    means, covariances = released["means"] / scale, released["covariances"] / units
+    groups = _groups(released["weights"][None], means[None], covariances[None])
     after = _groups(
         released["weights"] + moved["weights"],
         means + moved["means"] / scale,
         covariances + moved["covariances"] / units,
     )
     rows, _ = sample(groups, ROWS, np.random.default_rng(0))
-    own, alone = log_density(groups, rows)[0], log_density(single, rows)[0]
-    return float(own - alone - CAUTION * np.median(own - log_density(after, rows)))
+    cost = np.median(log_density(groups, rows)[0] - log_density(after, rows))
+    return _gained(released, scale) - CAUTION * float(cost)
 
 
 UNCERTAINTY = Uncertainty(
@@ -63,4 +85,6 @@ UNCERTAINTY = Uncertainty(
     shares=("weights",),
     refuse=_refuse,
     explained=_explained,
+    alone=_alone,
+    gained=_gained,
 )

@@ -1,7 +1,7 @@
 """Private probabilistic PCA: factor analysis' release of second moments, then variational Bayes.
 
 Mean and second moments of all rows leave as one vector
-(:func:`~dpcore.models.factor_analysis.private.release_in_ball`). Factors, their number and the
+(:func:`~dpcore.models.shared.all_rows.release_in_ball`). Factors, their number and the
 noise's variance are worked out from it, which costs nothing.
 """
 
@@ -15,9 +15,9 @@ from dpcore.errors import InputError
 from dpcore.fitting.recipe import Recipe, Runs
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.factor_analysis.parameters import FactorParameters
-from dpcore.models.factor_analysis.private import EVENTS, release_in_ball
 from dpcore.models.probabilistic_pca import PCASettings
 from dpcore.models.probabilistic_pca.mathematics import fitted
+from dpcore.models.shared.all_rows import EVENTS, release_in_ball
 from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event
 from dpcore.wall.session import Session

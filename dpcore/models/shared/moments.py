@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from dpcore.arrays import Array
-from dpcore.wall.statistics import NoisyMoments
+from dpcore.wall.statistics import STRUCTURES, NoisyMoments
 
 TINY = 1e-12
 LEAST_VARIANCE = 1e-6  # in a frame where all rows together have variance 1
@@ -35,8 +35,8 @@ def defined(noisy: NoisyMoments) -> NoisyMoments:
     )
 
 
-def floored_eigenvalues(matrices: Array, floor: Array, ceiling: float = math.inf) -> Array:
-    """Symmetric matrices ``(..., d, d)``, eigenvalues put in ``[floor (...), ceiling]``; total."""
+def floored_eigenvalues(matrices: Array, floor: Array, ceiling: Array | float = math.inf) -> Array:
+    """Symmetric matrices ``(..., d, d)``, eigenvalues put in ``[floor, ceiling] (...)``; total."""
     finite = np.all(np.isfinite(matrices), axis=(-2, -1), keepdims=True)
     safe = np.where(finite, matrices, np.eye(matrices.shape[-1]))
     values, vectors = np.linalg.eigh((safe + np.swapaxes(safe, -1, -2)) / 2)
@@ -44,9 +44,9 @@ def floored_eigenvalues(matrices: Array, floor: Array, ceiling: float = math.inf
     return np.asarray((vectors * raised[..., None, :]) @ np.swapaxes(vectors, -1, -2))
 
 
-def floored(values: Array, floor: Array, ceiling: float) -> Array:
-    """Variances ``(..., d)`` in ``[floor (...), ceiling]``, none too thin beside the largest."""
-    raised = np.maximum(np.minimum(values, ceiling), floor[..., None])
+def floored(values: Array, floor: Array, ceiling: Array | float) -> Array:
+    """Variances ``(..., d)`` in ``[floor, ceiling] (...)``, none too thin beside the largest."""
+    raised = np.maximum(np.minimum(values, np.asarray(ceiling)[..., None]), floor[..., None])
     return np.asarray(np.maximum(raised, THINNEST * raised.max(axis=-1, keepdims=True)))
 
 
@@ -61,12 +61,16 @@ def as_matrices(noisy: NoisyMoments) -> Array:
 
 
 def like_structure(scatter: Array, noisy: NoisyMoments) -> Array:
-    """Matrices ``(B, K, d, d)`` with what the structure says is zero set to zero."""
-    dim = scatter.shape[-1]
-    if noisy.squares.ndim == 4:
-        return scatter
-    diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
-    if noisy.squares.ndim == 2:
+    """Matrices ``(B, K, d, d)`` with what the structure of the squares says is zero set to zero."""
+    return structured(scatter, STRUCTURES[4 - noisy.squares.ndim])
+
+
+def structured(matrices: Array, structure: str) -> Array:
+    """The nearest matrices ``(..., d, d)`` of a structure."""
+    if structure == "full":
+        return matrices
+    dim, diagonal = matrices.shape[-1], np.diagonal(matrices, axis1=-2, axis2=-1)
+    if structure == "spherical":
         diagonal = np.repeat(diagonal.mean(axis=-1, keepdims=True), dim, axis=-1)
     return np.asarray(diagonal[..., None] * np.eye(dim))
 

@@ -9,7 +9,7 @@ from dpcore.lazy import attach
 
 if TYPE_CHECKING:
     from dpcore.wall.data.clipping import PublicFrame, clip_to_ball, demand_squares
-    from dpcore.wall.data.clipping_frame import Frame
+    from dpcore.wall.data.clipping_frame import Frame, whitening
     from dpcore.wall.data.corpus import Documents, PrivateCorpus, Vocabulary
     from dpcore.wall.data.design_matrix import LogisticRows
     from dpcore.wall.data.labels import LabelledRows
@@ -34,5 +34,6 @@ __all__ = [
     "clip_to_ball",
     "demand_squares",
     "target_frame",
+    "whitening",
     "with_target",
 ]

@@ -46,11 +46,7 @@ class Frame:
     @classmethod
     def whitening(cls, mean: Array, covariance: Array, radius: float) -> Frame:
         """The frame in which released moments ``(F, d)``, ``(F, d, d)`` are 0 and the identity."""
-        values, vectors = np.linalg.eigh(covariance)
-        root = np.sqrt(values)[..., None, :]
-        matrix = (vectors / root) @ np.swapaxes(vectors, -1, -2)
-        inverse = (vectors * root) @ np.swapaxes(vectors, -1, -2)
-        return cls(mean, matrix, inverse, radius)
+        return cls(mean, *whitening(covariance), radius)
 
     @property
     def runs(self) -> int:
@@ -85,8 +81,9 @@ class Frame:
         inverse = self.inverse[:, None]
         return np.asarray(inverse @ covariances @ inverse)
 
-    def shared(self) -> Frame:
-        """One frame close to those of all runs, without clipping."""
-        matrix = self.matrix.mean(axis=0, keepdims=True)
-        center = self.center.mean(axis=0, keepdims=True)
-        return Frame(center, matrix, np.linalg.inv(matrix), np.inf)
+
+def whitening(covariances: Array) -> tuple[Array, Array]:
+    """Symmetric roots of the inverses of covariances ``(..., d, d)``, and of themselves."""
+    values, vectors = np.linalg.eigh(covariances)
+    root, turned = np.sqrt(values)[..., None, :], np.swapaxes(vectors, -1, -2)
+    return (vectors / root) @ turned, (vectors * root) @ turned

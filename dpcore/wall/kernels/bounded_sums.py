@@ -22,12 +22,7 @@ from dpcore.wall.kernels.row_blocks import (
     Block,
     Features,
     FromRows,
-    Lens,
-    Shared,
     filled_up,
-    is_faithful,
-    maps_between,
-    shared_features,
     stripes,
     tiles,
 )
@@ -123,10 +118,6 @@ class _View:
             return np.asarray(self.stored[frames, :, members])
         return self.features(frames, members)
 
-    def moments(self, total: Array) -> Array:
-        """Sums ``(runs, K, p)`` from the sum of what the blocks gave."""
-        return total
-
 
 @dataclass(repr=False)
 class _EvenView(_View):
@@ -163,73 +154,6 @@ class _EvenView(_View):
 
 
 @dataclass(repr=False)
-class _GridView(_View):
-    """The same for a grid with a frame for each run, all seen from one shared frame.
-
-    units: in ascending order of ``sizes``, their norms in the shared frame, so that blocks without
-    a row to clip are as many as can be.
-    """
-
-    shape: MixtureMoments
-    shared: Frame
-    maps: Array
-    sizes: Array
-    lenses: dict[int, Lens] = field(default_factory=dict, init=False)
-
-    @property
-    def _frames(self) -> int:
-        return 1
-
-    @property
-    def size(self) -> int:
-        return self.shape.size + self.shape.dim + 2
-
-    def block(self, runs: slice, members: slice) -> Block:
-        if runs.start not in self.lenses:
-            self.lenses[runs.start] = Lens(self.maps[runs], self.frame.radius)
-        lens = self.lenses[runs.start]
-        features = self._known(slice(None), members)[0, 1:]
-        rows, squares = np.split(features, [self.shape.dim + 1])
-        return Shared(lens, rows, squares, lens.shrink(squares, float(self.sizes[members][-1])))
-
-    def features(self, frames: slice, members: slice) -> Array:
-        return shared_features(self.units[members], self.shared, self.shape)
-
-    def moments(self, total: Array) -> Array:
-        counts, sums, squares = np.split(total, [1, 2 + self.shape.dim], axis=-1)
-        return Lens(self.maps, self.frame.radius).moments(counts, sums, squares)
-
-
-def _view(
-    units: Array,
-    reach: float,
-    frame: Frame,
-    shape: Weighted,
-    *,
-    once: bool,
-    even: bool,
-) -> _View:
-    """Frames of many runs are seen through one, unless rounding could forbid it.
-
-    Whether it could is decided for all rows within reach: no single row may change the path.
-    """
-    if even:
-        return _EvenView(units, frame, shape, once=once)
-    if shape.structure == "full" and frame.runs > 1 and len(units):
-        shared = frame.shared()
-        maps = maps_between(shared, frame)
-        sizes = np.linalg.norm(shared.apply(units)[0], axis=0)
-        largest = float(sizes.max())
-        if math.isfinite(reach):  # else nothing is protected, and the rows themselves may say
-            offset = float(np.linalg.norm(shared.center))
-            largest = float(np.linalg.norm(shared.matrix[0], 2)) * (reach + offset)
-        if is_faithful(maps, largest, frame.radius):
-            order = np.argsort(sizes, kind="stable")
-            return _GridView(units[order], frame, shape, shared, maps, sizes[order], once=once)
-    return _View(units, frame, shape, once=once)
-
-
-@dataclass(repr=False)
 class Rows:
     """Clipped rows of one table in public unit coordinates ``(n, d)``, ready to be summed.
 
@@ -251,7 +175,8 @@ class Rows:
             if view.frame is frame and view.shape == shape:
                 return view
         self._views.clear()  # before the next is made: both at once would be twice the memory
-        self._views.append(_view(self.units, self.reach, frame, shape, once=self.once, even=even))
+        kind = _EvenView if even else _View
+        self._views.append(kind(self.units, frame, shape, once=self.once))
         return self._views[0]
 
     @property
@@ -324,7 +249,7 @@ def bounded_sum(
 
     parts = view.tiles(runs)
     in_order(lambda index: part(*parts[index]), add, len(parts))
-    return view.moments(total)
+    return total
 
 
 def whole_sum(rows: Rows, frame: Frame, shape: MixtureMoments | SecondMoments) -> Array:

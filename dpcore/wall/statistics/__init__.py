@@ -6,6 +6,7 @@ from dpcore.lazy import attach
 
 if TYPE_CHECKING:
     from dpcore.wall.kernels.bounded_sums import EStep
+    from dpcore.wall.kernels.group_sums import InGroups, Sharing
     from dpcore.wall.kernels.nearest_centres import TREE_DIM
     from dpcore.wall.kernels.row_blocks import Block
     from dpcore.wall.statistics.class_moments import ClassFrames, LabelledMoments
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
         NoisyClusters,
     )
     from dpcore.wall.statistics.gradients import RowGradient
+    from dpcore.wall.statistics.group_moments import GroupMoments
     from dpcore.wall.statistics.labelled_exhibit import exhibit_labelled
     from dpcore.wall.statistics.local_vectors import (
         LocalParts,
@@ -66,8 +68,10 @@ __all__ = [
     "Curvature",
     "CurvatureMoments",
     "EStep",
+    "GroupMoments",
     "InBalls",
     "InFrame",
+    "InGroups",
     "LabelledMoments",
     "LabelledRadii",
     "LabelledVectors",
@@ -88,6 +92,7 @@ __all__ = [
     "RowRadii",
     "SecondMoments",
     "SharedOut",
+    "Sharing",
     "Structure",
     "TopicWords",
     "VectorRows",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from dpcore.wall.kernels.bounded_sums import EStep, bounded_sum, whole_sum
 from dpcore.wall.kernels.threads import Memory
 from dpcore.wall.statistics.statistic import (
     STRUCTURES,
+    Of,
     Part,
     Sensitivity,
     Structure,
@@ -62,7 +63,7 @@ class NoisyMoments:
 
 
 @dataclass(frozen=True)
-class MixtureMoments(Summed[InFrame, NoisyMoments]):
+class ComponentMoments(Summed[Of, NoisyMoments]):
     r"""Counts, sums and squares of each component, released as one vector.
 
     A row ``y`` with ``|y| <= radius = R`` and weights ``w`` in ``{w >= 0, sum w <= 1}`` adds
@@ -96,9 +97,6 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
     mean_weight: float
     square_weight: float
 
-    lemma = "joint diameter of counts, sums and squares on simplex weights and a clipped ball"
-    adds_up = True
-
     def __post_init__(self) -> None:
         one_of("covariance", self.structure, STRUCTURES)
         a, b, c = self.count_weight, self.mean_weight, self.square_weight
@@ -115,7 +113,7 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
     @classmethod
     def normalised(
         cls, components: int, dim: int, structure: Structure, radius: float, weights: Array
-    ) -> MixtureMoments:
+    ) -> Self:
         """The same with ``weights = (a, b, c)`` scaled to ``a^2 + b^2 + c^2 = 1``."""
         a, b, c = np.asarray(weights, dtype=float) / np.linalg.norm(weights)
         return cls(components, dim, structure, radius, float(a), float(b), float(c))
@@ -191,6 +189,27 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
                 at = end
         return out
 
+    def released(
+        self, session: Session[Any], total: Array, scales: dict[str, Array], unnoised: None
+    ) -> NoisyMoments:
+        squares = total[..., self.slice("squares")]
+        if self.structure == "full":
+            squares = symmetric_from_coordinates(squares, self.dim)
+        elif self.structure == "spherical":
+            squares = squares[..., 0]
+        sums = total[..., self.slice("sums")]
+        return NoisyMoments(
+            total[..., 0], sums, squares, scales["counts"], scales["sums"], scales["squares"]
+        )
+
+
+@dataclass(frozen=True)
+class MixtureMoments(ComponentMoments[InFrame]):
+    """:class:`ComponentMoments` of rows in one frame for all components."""
+
+    lemma = "joint diameter of counts, sums and squares on simplex weights and a clipped ball"
+    adds_up = True
+
     def checked(self, session: Session[Any], of: InFrame) -> InFrame:
         if of.e_step is None and self.components != 1:
             raise ValueError("without an e_step there must be one component")
@@ -205,19 +224,6 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
         if of.e_step is None:
             return all_rows(session, of.frame, self), None
         return shared_sum(session, of, self), None
-
-    def released(
-        self, session: Session[Any], total: Array, scales: dict[str, Array], unnoised: None
-    ) -> NoisyMoments:
-        squares = total[..., self.slice("squares")]
-        if self.structure == "full":
-            squares = symmetric_from_coordinates(squares, self.dim)
-        elif self.structure == "spherical":
-            squares = squares[..., 0]
-        sums = total[..., self.slice("sums")]
-        return NoisyMoments(
-            total[..., 0], sums, squares, scales["counts"], scales["sums"], scales["squares"]
-        )
 
 
 def shared_sum(

@@ -1,0 +1,291 @@
+"""Steps of the proved mixture fit, in which each group sees the rows in a frame of its own.
+
+Noise is as large as the ball that rows are clipped to. In one frame for all groups that ball holds
+all rows, and a narrow group drowns in noise of the size of the whole table. Here each group's ball
+is one of its own: noise is then a share of the group's own width, however narrow it is. The ball
+follows the group from step to step, as in Biswas, Dong, Kamath, Ullman 2020 (CoinPress) for one
+Gaussian.
+
+All of it reads released values alone, costs nothing and is total.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtr, chdtrc
+
+from dpcore.arrays import Array
+from dpcore.models.gaussian_mixture.mathematics import Mixture, Prior
+from dpcore.models.shared.moments import (
+    TINY,
+    as_matrices,
+    defined,
+    finite,
+    floored_eigenvalues,
+    inside,
+    like_structure,
+    per_coordinate_sd,
+    structured,
+)
+from dpcore.wall.data import whitening
+from dpcore.wall.statistics import NoisyMoments, Sharing, Structure
+
+# What noise is weighed against. A group's mean and shape are expected to change by so much in a
+# step, in its own deviations; where all rows are one group, they are off by so much at first.
+MOVES, RESHAPES, OFF = 0.5, 0.5, 0.7
+UNEQUAL = 0.5  # of an equal share of the rows, by which a group's share differs from it
+AVERAGE_FROM = 0.14  # noise in a group's squares at which a new count weighs as much as the past
+SCALED_FROM = 0.4  # error in what groups leave of the trace of all rows' shape, likewise
+WIDE_FROM = 0.05  # noise in a shape, from which a group is not let be wider than all rows
+MOST_CHANGE = 4.0  # of a variance in a step
+LEAST, MOST = 1e-5, 2.25  # of a group's variance, where that of all rows is 1
+
+
+@dataclass(frozen=True)
+class Whole:
+    """All rows of B runs as released: how many ``(B,)``, mean ``(B, d)``, covariance
+    ``(B, d, d)``; trace_sd ``(B,)``: noise in the trace of the covariance, as a share of it."""
+
+    rows: Array
+    mean: Array
+    covariance: Array
+    trace_sd: Array
+
+
+def sharing(mixture: Mixture) -> Sharing:
+    """The E step (DP-EM Eq. 11) where each group sees rows in its own frame; a group without weight
+    has no rows."""
+    with np.errstate(divide="ignore"):
+        constant = np.log(mixture.weights)
+    constant = constant - 0.5 * np.linalg.slogdet(mixture.covariances)[1]
+
+    def shares(squares: Array, runs: slice) -> Array:
+        weights: Array = constant[runs, :, None] - 0.5 * squares
+        with np.errstate(invalid="ignore"):  # a row that is infinitely far from all has no weight
+            weights -= weights.max(axis=1, keepdims=True)
+        np.exp(weights, out=weights)
+        weights *= 1.0 / weights.sum(axis=1, keepdims=True)
+        return weights
+
+    return shares
+
+
+def left_by_clipping(dim: int, radius: float) -> float:
+    """Share of the variance of a standard normal row that is left in a ball.
+
+    >>> round(left_by_clipping(2, 1.9), 2), left_by_clipping(2, 100.0)
+    (0.84, 1.0)
+    """
+    square = radius**2
+    return float(chdtr(dim + 2, square) + square / dim * chdtrc(dim, square))
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Groups on their way, of B runs in unit coordinates.
+
+    mixture: a group with weight 0 is not in use. alone ``(B,)``: runs in which noise leaves nothing
+    of groups to be seen, so all rows are one, the first. counts ``(B, K)``: averaged over steps;
+    noise, worth ``(B,)``: variance of that in squares of the last step, and how many such steps all
+    of them are worth; doubt ``(B, 2)``: square error in mean and shape of a group that has all
+    rows. The last four come from the steps behind; ``None`` before the first.
+    """
+
+    mixture: Mixture
+    alone: NDArray[np.bool_]
+    counts: Array | None = None
+    noise: Array | None = None
+    worth: Array | None = None
+    doubt: Array | None = None
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Which groups are in use, ``(B, K)``."""
+        return self.mixture.weights > 0.0
+
+    def asking(self) -> Mixture:
+        """The mixture that shares out the rows: where all are one group, the first has them all."""
+        weights, first = self.mixture.weights, np.zeros_like(self.mixture.weights)
+        first[:, 0] = 1.0
+        return replace(self.mixture, weights=np.where(self.alone[:, None], first, weights))
+
+    def after(self, noisy: NoisyMoments, whole: Whole, radius: float) -> Groups:
+        """A step on moments that each group has in its own frame, inside a ball of ``radius``.
+
+        Corrections, most of which vanish with the noise: (1) counts are shifted to add up to the
+        number of rows, averaged over steps where noise is strong, and drawn towards equal ones;
+        (2) means and shapes change by the share of signal in what is released of them; (3) what a
+        ball takes of a normal group's variance is put back; (4) no variance changes by more than a
+        factor in a step; (5) all shapes are scaled so that groups and their distances add up to the
+        shape of all rows, as far as noise lets this be seen.
+        """
+        noisy, dim = defined(noisy), self.mixture.dim
+        squares_sd = per_coordinate_sd(noisy, dim)
+        counts, memory = self._counted(noisy.counts, squares_sd, whole.rows)
+        number = _steadied(counts, noisy.counts_sd, whole.rows, self.used)
+        taken = np.where(self.alone[:, None], whole.rows[:, None], number)
+        mean_noise = (noisy.sums_sd[:, None] / taken) ** 2
+        shape_noise = (squares_sd[:, None] / taken) ** 2 * dim / 2
+        doubt = np.full((len(taken), 2), OFF**2) if self.doubt is None else self.doubt
+        off = np.where(self.alone[:, None], doubt, [MOVES**2, RESHAPES**2])
+        eye = np.eye(dim)
+        trust = _signal(off[:, :1], mean_noise)
+        move = trust[..., None] * inside(noisy.sums, taken, radius) / taken[..., None]
+        shape = as_matrices(noisy) / taken[..., None, None] - move[..., None] * move[..., None, :]
+        back = trust**2 * np.minimum(mean_noise, radius**2 / dim)
+        shape = like_structure(shape, noisy) + back[..., None, None] * eye
+        shape = shape / left_by_clipping(dim, radius) - eye
+        shape = eye + _signal(off[:, 1:], shape_noise)[..., None, None] * shape
+        shape = floored_eigenvalues(shape, np.full(taken.shape, 1.0 / MOST_CHANGE), MOST_CHANGE)
+        root = whitening(self.mixture.covariances)[1]
+        means = self.mixture.means + (root @ move[..., None])[..., 0]
+        weights = np.where(self.used, number, 0.0)
+        weights /= weights.sum(axis=1, keepdims=True)
+        moved = Mixture(weights, means, root @ shape @ root)
+        moved = self._alone_alike(
+            _scaled(moved, whole, _signal(WIDE_FROM**2, shape_noise)), self.mixture.weights
+        )
+        error = np.stack([mean_noise[:, 0], shape_noise[:, 0]], axis=1)
+        return Groups(moved, self.alone, *memory, doubt * (1.0 - _signal(doubt, error)))
+
+    def _counted(
+        self, released: Array, squares_sd: Array, rows: Array
+    ) -> tuple[Array, tuple[Array, Array, Array]]:
+        """Counts ``(B, K)`` that add up to the number of rows, averaged, and what to remember."""
+        used, noise = self.used, squares_sd**2
+        number = used.sum(axis=1)
+        counts = np.where(used, released, 0.0)
+        counts = counts + used * ((rows - counts.sum(axis=1)) / number)[:, None]
+        if self.counts is None or self.noise is None or self.worth is None:
+            return counts, (counts, noise, np.ones(len(rows)))
+        some = np.where(noise > 0.0, noise, 1.0)
+        louder = np.where(noise > 0.0, np.clip(self.noise / some, TINY, 1.0 / TINY), 1.0)
+        worth = self.worth / louder + 1.0
+        relative = squares_sd * number / rows
+        rate = np.maximum(1.0 / (1.0 + (relative / AVERAGE_FROM) ** 2), 1.0 / worth)
+        counts = self.counts + rate[:, None] * (counts - self.counts)
+        return counts, (counts, noise, worth)
+
+    def _alone_alike(self, moved: Mixture, weights: Array) -> Mixture:
+        """Where all rows are one group, all groups are that one."""
+        alone = self.alone[:, None]
+        return Mixture(
+            np.where(alone, weights, moved.weights),
+            np.where(alone[..., None], moved.means[:, :1], moved.means),
+            np.where(alone[..., None, None], moved.covariances[:, :1], moved.covariances),
+        )
+
+
+def _signal(size: Array | float, noise: Array) -> Array:
+    """The share of signal in what is released of a change of mean square ``size``; all of it where
+    there is no noise."""
+    return np.asarray(1.0 - noise / np.maximum(size + noise, TINY * TINY))
+
+
+def _steadied(counts: Array, sd: Array, rows: Array, used: NDArray[np.bool_]) -> Array:
+    """Counts ``(B, K)``: at least two deviations of their noise, but not above 1% of the rows for
+    it; then drawn towards equal ones."""
+    equal = (rows / used.sum(axis=1))[:, None]
+    least = np.minimum(0.01 * rows, 2.0 * sd) + TINY * np.maximum(rows, 1.0)
+    floored = np.maximum(finite(counts), least[:, None])
+    return np.asarray(equal + _signal(UNEQUAL**2, (sd[:, None] / equal) ** 2) * (floored - equal))
+
+
+def _scaled(mixture: Mixture, whole: Whole, sure: Array) -> Mixture:
+    """Shapes within what all rows allow, and as large as they and the groups' distances say.
+
+    sure ``(B, K)``: how far a group may be wider than all rows.
+
+    The trace of the shape of all rows is that of the groups' mean shape and of their means. What
+    the means leave is compared with the groups' own, and believed by the share of signal in it.
+    """
+    weights, dim = mixture.weights, mixture.dim
+    matrix, root = (part[:, None] for part in whitening(whole.covariance))
+    least = np.full(weights.shape, LEAST)
+    widest = 1.0 / np.maximum(weights, LEAST)  # all groups together are as wide as all rows
+    most = MOST + sure * (widest - MOST)
+    shapes = floored_eigenvalues(matrix @ mixture.covariances @ matrix, least, most)
+    away = mixture.means - np.einsum("bk,bki->bi", weights, mixture.means)[:, None]
+    away = (matrix @ away[..., None])[..., 0]
+    between = np.einsum("bk,bki->b", weights, away**2)
+    own = np.einsum("bk,bkii->b", weights, shapes)
+    wanted = np.clip(np.maximum(dim - between, 0.2 * own) / own, 0.5, 3.0)
+    scale = 1.0 + _signal(SCALED_FROM**2, (whole.trace_sd * dim / own) ** 2) * (wanted - 1.0)
+    return replace(mixture, covariances=root @ (scale[:, None, None, None] * shapes) @ root)
+
+
+def held(mixture: Mixture, whole: Whole, prior: Prior | None, structure: Structure) -> Mixture:
+    """What the paper's prior makes of a mixture, in the frame in which all rows have variance 1."""
+    if prior is None:
+        return mixture
+    matrix, root = (part[:, None] for part in whitening(whole.covariance))
+    means = (matrix @ (mixture.means - whole.mean[:, None])[..., None])[..., 0]
+    counts = mixture.weights * whole.rows[:, None]
+    weights = counts + prior.pseudo_counts("weight")
+    weight = prior.pseudo_counts("mean")
+    scatter = counts[..., None, None] * (matrix @ mixture.covariances @ matrix)
+    pulled = (weight * counts / np.maximum(weight + counts, TINY))[..., None, None]
+    scatter = scatter + structured(pulled * means[..., None] * means[..., None, :], structure)
+    scatter = scatter + prior.strength * prior.scatter * np.eye(mixture.dim)
+    shapes = scatter / (counts + prior.pseudo_counts("shape", mixture.dim))[..., None, None]
+    means = means * (counts / np.maximum(counts + weight, TINY))[..., None]
+    return Mixture(
+        weights / weights.sum(axis=1, keepdims=True),
+        whole.mean[:, None] + (root @ means[..., None])[..., 0],
+        root @ shapes @ root,
+    )
+
+
+def merged(mixture: Mixture, components: int, structure: Structure) -> Mixture:
+    """K groups of more: the two whose union costs the least likelihood become one, again and again
+    (Runnalls 2007). Groups with weight 0 are not there; no run has fewer than K."""
+    weights, means, covariances = (
+        part[:, :components].copy()
+        for part in (mixture.weights, mixture.means, mixture.covariances)
+    )
+    for run in np.flatnonzero(np.any(mixture.weights[:, components:] > 0.0, axis=1)):
+        there = mixture.weights[run] > 0.0
+        groups = mixture.weights[run, there], mixture.means[run, there]
+        weights[run], means[run], covariances[run] = _merged(
+            *groups, mixture.covariances[run, there], components, structure
+        )
+    return Mixture(weights, means, covariances)
+
+
+def _merged(
+    weights: Array, means: Array, covariances: Array, components: int, structure: Structure
+) -> tuple[Array, Array, Array]:
+    """The same for the groups ``(M,)``, ``(M, d)``, ``(M, d, d)`` of one run."""
+    count = len(weights)
+    costs, there = np.full((count, count), np.inf), np.ones(count, dtype=bool)
+    for at in range(count):
+        costs[at, :at] = _unions(weights, means, covariances, at, structure)[3][:at]
+    for _ in range(count - components):
+        at, other = divmod(int(np.argmin(costs)), count)
+        unions = _unions(weights, means, covariances, at, structure)
+        weights[at], means[at], covariances[at] = (part[other] for part in unions[:3])
+        there[other] = False
+        costs[other], costs[:, other] = np.inf, np.inf
+        new = _unions(weights, means, covariances, at, structure)[3]
+        new = np.where(there, new, np.inf)
+        costs[at, :at], costs[at + 1 :, at] = new[:at], new[at + 1 :]
+    return weights[there], means[there], covariances[there]
+
+
+def _unions(
+    weights: Array, means: Array, covariances: Array, at: int, structure: Structure
+) -> tuple[Array, Array, Array, Array]:
+    """Weight, mean and covariance of one group's union with each, and what the union costs: the
+    bound of Runnalls 2007, Eq. (13), on the likelihood of a row."""
+    weight = weights + weights[at]
+    share = (weights / weight)[:, None]
+    apart = means - means[at]
+    spread = (share * (1.0 - share))[..., None] * apart[:, :, None] * apart[:, None]
+    covariance = share[..., None] * covariances + (1.0 - share)[..., None] * covariances[at]
+    covariance = covariance + structured(spread, structure)
+    own = weights * np.linalg.slogdet(covariances)[1]
+    cost = weight * np.linalg.slogdet(covariance)[1] - own - own[at]
+    return weight, means[at] + share * apart, covariance, 0.5 * cost

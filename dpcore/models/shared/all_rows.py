@@ -1,0 +1,114 @@
+"""One release of all rows: their mean and second moments as one vector, in a ball that three small
+releases show, or within the public limits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpcore.arrays import Array
+from dpcore.fitting.recipe import row_bound
+from dpcore.models.shared.location import USUAL_NORM, located
+from dpcore.models.shared.second_moments import AllRows, Ball
+from dpcore.privacy import Event, Gaussian
+from dpcore.wall.data import Frame
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics import InFrame, MixtureMoments, NoisyMoments
+
+# Of mu^2: for distances from the middle of the bounds, the mean, distances from it, and second
+# moments in the ball that these show.
+SHARES = (0.01, 0.05, 0.02, 0.92)
+MULTIPLIERS = tuple(1.0 / math.sqrt(share) for share in SHARES)
+EVENTS = tuple(Event(Gaussian(multiplier)) for multiplier in MULTIPLIERS)
+
+
+def release_in_ball(session: Session[Any], multiplier: Array) -> tuple[AllRows, Ball | None]:
+    """Mean and second moments of all rows in the coordinates of a ball, with that ball.
+
+    multiplier ``(B,)``: total noise multiplier. **Guarantee:** :data:`EVENTS` times the multiplier:
+    the three releases of :func:`~dpcore.models.shared.location.located`, and one of
+    :class:`~dpcore.wall.statistics.mixture_moments.MixtureMoments`, whose frame they say. The ball
+    lies about the released mean or the middle of the bounds, where clipping and noise cost less.
+    Without privacy rows are seen within the limits, and once.
+    """
+    if not session.private:
+        return release_in_limits(session, multiplier), None
+    norms, first, distances, last = (multiplier * factor for factor in MULTIPLIERS)
+    at = located(session, norms, first, distances, USUAL_NORM)
+    dim, weights = session.public.dim, _weights(session.public.dim)
+    unit = last * squares_noise(dim, 1.0, session.adjacency) * session.rows_per_person / at.rows
+    spread, crossing = at.distances.steady_square, float(weights[2] / weights[1]) ** 2
+    near = at.distances.clip_squares(unit, spread, dim, crossing)
+    wide = at.norms.clip_squares(unit, spread, dim, crossing)
+    about_mean = near.nats <= wide.nats
+    radius = np.where(about_mean, near.radius, wide.radius)
+    ball = Ball(np.where(about_mean[:, None], at.mean, 0.0), radius)
+    noisy = _all_rows(session, Frame.balls(ball.middle, radius), 1.0, last)
+    left = np.where(about_mean, near.left, wide.left)
+    outside = np.maximum(at.norms.square - at.distances.square, 0.0)
+    square = at.distances.square + np.where(about_mean, 0.0, outside)
+    released = AllRows(
+        at.rows,
+        noisy.sums[:, 0] / at.rows[:, None],
+        noisy.squares[:, 0] / (left * at.rows)[:, None, None],
+        noisy.squares_sd / (left * at.rows),
+        noisy.sums_sd / at.rows,
+        row_bound(session) / radius,
+        square / dim / radius**2,
+    )
+    return released, ball
+
+
+def release_in_limits(session: Session[Any], multiplier: Array) -> AllRows:
+    """Mean and second moments of all rows in unit coordinates, from one vector with one noise.
+
+    multiplier ``(B,)``: noise of the release / its sensitivity. **Guarantee:** one Gaussian release
+    with that multiplier, by the lemma of
+    :class:`~dpcore.wall.statistics.mixture_moments.MixtureMoments`. Where the number of rows is
+    private, moments are divided by the released count.
+    """
+    bound = row_bound(session)
+    identity = Frame.identity(session.public.dim, session.radius)
+    noisy = _all_rows(session, identity, bound, multiplier)
+    rows = float(session.rows) if session.rows is not None else noisy.counts[:, 0]
+    count = np.maximum(np.broadcast_to(rows, (session.runs,)), 1.0)
+    return AllRows(
+        count,
+        noisy.sums[:, 0] / count[:, None],
+        noisy.squares[:, 0] / count[:, None, None],
+        noisy.squares_sd / count,
+        noisy.sums_sd / count,
+        bound,
+    )
+
+
+def _all_rows(session: Session[Any], frame: Frame, bound: float, multiplier: Array) -> NoisyMoments:
+    """One release of what all rows add up to in a frame whose ball has the radius ``bound``."""
+    dim = session.public.dim
+    return session.release(
+        "mean and second moments of all rows",
+        MixtureMoments.normalised(1, dim, "full", bound, _weights(dim)),
+        InFrame(frame),
+        Noise("gaussian", multiplier),
+    )
+
+
+def squares_noise(dim: int, radius: float, adjacency: str) -> float:
+    """Noise deviation in a diagonal entry of the proved release's sum of squares, at noise
+    multiplier 1: what decides which factors can be seen."""
+    contribution = MixtureMoments.normalised(1, dim, "full", radius, _weights(dim))
+    return contribution.l2_sensitivity(adjacency) * contribution.scale("squares")
+
+
+def _weights(dim: int) -> Array:
+    """The split between counts, sums and squares.
+
+    Noise in the sums moves the mean alone; noise in the squares moves d directions of the
+    covariance. In likelihood they cost ``(R^2/2) tr S^-1`` and ``(R^4/8) [(tr S^-1)^2 + tr S^-2]``
+    for rows of covariance S, and at ``S = R^2/d`` the best split is ``b^2 : c^2 = 1 :
+    sqrt(d (d + 1) / 4)``. Counts weigh what is free.
+    """
+    squares = max(1.0, (dim * (dim + 1.0) / 4.0) ** 0.25)
+    return np.array([0.5 / squares, 1.0, squares])
