@@ -385,7 +385,7 @@ def sampling() -> Screen:
     return Screen("sampling", scene, shares, truth, "sampling rate q", "", ("sample", *place))
 
 
-STEPS, EM_EPSILON, RUNS = 12, 0.3, range(13)
+STEPS, EM_EPSILON, RUNS = 12, 0.1, range(13)
 
 
 def em() -> Screen:

@@ -28,7 +28,9 @@ from dpcore.evaluation.yardstick import yardstick
 LARGE = 10_000  # rows above which every fourth budget and fewer draws must do
 UNEVEN = ("a_year_of_care",)  # one set of 13 draws in two dips by 3%, one of 26 by 0.2%
 MARKS = (0.1, 1.0, 10.0)
-EARLIER = {"three_groups": (0.02, 0.1, 10.0)}  # at 1 nothing is left to gain
+EARLIER = dict.fromkeys(
+    ("three_groups", "rare_person_50x"), (0.02, 0.1, 10.0)
+)  # at 1 all is gained
 FEWER = (
     "digits",
     "five_parties",

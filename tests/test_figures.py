@@ -755,7 +755,7 @@ def test_every_frame_of_the_plotly_figure_is_a_step(kind: str, scene: Scene) -> 
     assert [drawn.name for drawn in fig.frames] == list(shown.step_labels)
     assert {len(drawn.data) for drawn in fig.frames} == {len(fig.data)}
     assert fig.layout.xaxis3.type == "log"
-    assert list(fig.layout.xaxis3.range) == pytest.approx(list(np.log10([0.05, 20.0])), abs=0.01)
+    assert list(fig.layout.xaxis3.range) == pytest.approx(list(np.log10([0.01, 20.0])), abs=0.01)
 
 
 def test_plotly_draws_the_step_it_says(scene: Scene) -> None:

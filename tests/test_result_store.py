@@ -239,7 +239,7 @@ def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
     monkeypatch.setattr(judge, "marks", lambda _self, _grid: ((1.0, "found from here"),))
     seen = compute.study(scenario, data, store)
     every = len(scenario.budgets(data.rows))
-    assert parts == [(1, 1), (4, 1), (4, 1)], "five stops over the whole range, then nine"
+    assert parts == [(1, 1), (5, 1), (4, 1)], "five more stops over the whole range, then nine"
     fitted = [e for e, no in zip(seen.grid.epsilons, seen.grid.refusals, strict=True) if not no]
     assert fitted == [scenario.epsilon]
     said = scene_of(scenario, data, seen, len(scenario.budgets(data.rows)))
@@ -250,7 +250,7 @@ def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
     assert set(curve.subtitle) == {texts.COMPARING}, "no verdict on budgets not yet fitted"
     assert not any(isinstance(layer, Mark) for layer in curve.layers), "smaller budgets may do"
     assert compute.more_of(seen, scenario, data, store)
-    assert parts[3:] == [(8, 1), (every - 17, 1), (every, 4), (every, 4), (every, 4)]
+    assert parts[3:] == [(8, 1), (16, 1), (every - 34, 1), (every, 4), (every, 4), (every, 4)]
     whole = compute.study(scenario, data, store)
     assert whole.complete
     assert np.isfinite(whole.grid.utility).all()
