@@ -45,7 +45,7 @@ EPSILON = DialAxis(
     "What each ε buys",
     "epsilon {}",
     "ε",
-    ticks=(0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0),
+    ticks=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0),
 )
 AXES = {
     "epsilon": EPSILON,
