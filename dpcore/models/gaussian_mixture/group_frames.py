@@ -242,50 +242,45 @@ def held(mixture: Mixture, whole: Whole, prior: Prior | None, structure: Structu
 def merged(mixture: Mixture, components: int, structure: Structure) -> Mixture:
     """K groups of more: the two whose union costs the least likelihood become one, again and again
     (Runnalls 2007). Groups with weight 0 are not there; no run has fewer than K."""
-    weights, means, covariances = (
-        part[:, :components].copy()
-        for part in (mixture.weights, mixture.means, mixture.covariances)
-    )
-    for run in np.flatnonzero(np.any(mixture.weights[:, components:] > 0.0, axis=1)):
-        there = mixture.weights[run] > 0.0
-        groups = mixture.weights[run, there], mixture.means[run, there]
-        weights[run], means[run], covariances[run] = _merged(
-            *groups, mixture.covariances[run, there], components, structure
-        )
-    return Mixture(weights, means, covariances)
-
-
-def _merged(
-    weights: Array, means: Array, covariances: Array, components: int, structure: Structure
-) -> tuple[Array, Array, Array]:
-    """The same for the groups ``(M,)``, ``(M, d)``, ``(M, d, d)`` of one run."""
-    count = len(weights)
-    costs, there = np.full((count, count), np.inf), np.ones(count, dtype=bool)
+    count = mixture.components
+    if count == components:
+        return mixture
+    there, places = mixture.weights > 0.0, np.arange(count)
+    parts = mixture.weights.copy(), mixture.means.copy(), mixture.covariances.copy()
+    costs = np.full((mixture.runs, count, count), np.inf)
     for at in range(count):
-        costs[at, :at] = _unions(weights, means, covariances, at, structure)[3][:at]
-    for _ in range(count - components):
-        at, other = divmod(int(np.argmin(costs)), count)
-        unions = _unions(weights, means, covariances, at, structure)
-        weights[at], means[at], covariances[at] = (part[other] for part in unions[:3])
-        there[other] = False
-        costs[other], costs[:, other] = np.inf, np.inf
-        new = _unions(weights, means, covariances, at, structure)[3]
-        new = np.where(there, new, np.inf)
-        costs[at, :at], costs[at + 1 :, at] = new[:at], new[at + 1 :]
-    return weights[there], means[there], covariances[there]
+        cost = _unions(mixture, np.full(mixture.runs, at), structure)[3]
+        costs[:, at, :at] = np.where(there & there[:, at, None], cost, np.inf)[:, :at]
+    while (some := np.flatnonzero(there.sum(axis=1) > components)).size:
+        at, other = np.divmod(costs[some].reshape(len(some), -1).argmin(axis=1), count)
+        unions = _unions(Mixture(*(part[some] for part in parts)), at, structure)
+        for part, union in zip(parts, unions, strict=False):  # all but the cost
+            part[some, at] = union[np.arange(len(some)), other]
+        there[some, other] = False
+        costs[some, other], costs[some, :, other] = np.inf, np.inf
+        cost = _unions(Mixture(*(part[some] for part in parts)), at, structure)[3]
+        cost = np.where(there[some] & (places != at[:, None]), cost, np.inf)
+        high, low = np.maximum(at[:, None], places), np.minimum(at[:, None], places)
+        costs[some[:, None], high, low] = cost
+    left = np.argsort(~there, axis=1, kind="stable")[:, :components]
+    runs = np.arange(mixture.runs)[:, None]
+    return Mixture(*(part[runs, left] for part in parts))
 
 
 def _unions(
-    weights: Array, means: Array, covariances: Array, at: int, structure: Structure
+    mixture: Mixture, at: NDArray[np.intp], structure: Structure
 ) -> tuple[Array, Array, Array, Array]:
-    """Weight, mean and covariance of one group's union with each, and what the union costs: the
-    bound of Runnalls 2007, Eq. (13), on the likelihood of a row."""
-    weight = weights + weights[at]
-    share = (weights / weight)[:, None]
-    apart = means - means[at]
-    spread = (share * (1.0 - share))[..., None] * apart[:, :, None] * apart[:, None]
-    covariance = share[..., None] * covariances + (1.0 - share)[..., None] * covariances[at]
+    """Weight, mean and covariance of the union of each run's group ``at (B,)`` with each of its
+    groups, and what the union costs: the bound of Runnalls 2007, Eq. (13), on the likelihood."""
+    weights, means, covariances = mixture.weights, mixture.means, mixture.covariances
+    runs = np.arange(len(at))
+    weight = weights + weights[runs, at][:, None]
+    share = (weights / np.maximum(weight, TINY * TINY))[..., None]
+    apart = means - means[runs, at][:, None]
+    spread = (share * (1.0 - share))[..., None] * apart[..., None] * apart[..., None, :]
+    covariance = share[..., None] * covariances
+    covariance = covariance + (1.0 - share)[..., None] * covariances[runs, at][:, None]
     covariance = covariance + structured(spread, structure)
     own = weights * np.linalg.slogdet(covariances)[1]
-    cost = weight * np.linalg.slogdet(covariance)[1] - own - own[at]
-    return weight, means[at] + share * apart, covariance, 0.5 * cost
+    cost = weight * np.linalg.slogdet(covariance)[1] - own - own[runs, at][:, None]
+    return weight, means[runs, at][:, None] + share * apart, covariance, 0.5 * cost

@@ -57,24 +57,25 @@ def group_sums(rows: Rows, of: InGroups, shape: GroupMoments, *, even: bool) -> 
     for weights of a wrong shape.
     """
     runs, components, dim = of.center.shape
-    maps, groups = of.maps(), 2 * components
+    maps, groups, by_products = of.maps(), 2 * components, False
     if not even and shape.structure == "full" and is_faithful(maps, rows.reach, shape.radius):
-        part, height = _by_products(rows, of, shape, maps), BLOCK_NUMBERS // (groups + dim * dim)
+        by_products, height = True, BLOCK_NUMBERS // (groups + dim * dim)
+        part, size = _by_products(rows, of, shape, maps), 2 + dim + (dim + 1) * (dim + 2) // 2
     else:
         height = max(256, BLOCK_NUMBERS // (groups * (dim + 1)))
-        part = _row_by_row(rows, of, shape, maps, height if even else None)
+        part, size = _row_by_row(rows, of, shape, maps, height if even else None), shape.size
     if not even:  # enough blocks for all cores
         height = max(256, min(height, rows.count // 8))
     blocks = pieces(rows.count, height)
     together = pieces(runs, max(1, BLOCK_NUMBERS // (height * groups)))
-    total = np.zeros((runs, components, shape.size))
+    total = np.zeros((runs, components, size))
 
     def add(_: int, some: list[Array]) -> None:
         for which, sums in zip(together, some, strict=True):
             total[which] += sums
 
     in_order(lambda index: part(blocks[index], together), add, len(blocks))
-    return total
+    return _in_frames(total, maps) if by_products else total
 
 
 def is_faithful(maps: Array, reach: float, radius: float) -> bool:
@@ -118,7 +119,7 @@ def _row_by_row(
 
 
 def _by_products(rows: Rows, of: InGroups, shape: GroupMoments, maps: Array) -> Part:
-    """The same by products with the coordinates of ``x x^T``, which all groups share."""
+    """Sums of 1, ``s x`` and ``s^2 x x^T``, by products with what all groups share."""
     dim = shape.dim
     lengths = symmetric_to_coordinates(np.swapaxes(maps, 2, 3) @ maps)
     features = replace(shape, dim=dim + 1)
@@ -130,11 +131,10 @@ def _by_products(rows: Rows, of: InGroups, shape: GroupMoments, maps: Array) -> 
         long /= shape.radius**2
         shrink = np.sqrt(np.maximum(long, 1.0, out=long), out=long)
         weights = weights / shrink
-        first = maps[which] @ product(weights, np.swapaxes(x, 1, 2))[..., None]
+        first = product(weights, np.swapaxes(x, 1, 2))
         weights /= shrink
-        forms = symmetric_from_coordinates(product(weights, np.swapaxes(squares, 1, 2)), dim + 1)
-        forms = maps[which] @ forms @ np.swapaxes(maps[which], 2, 3)
-        return np.concatenate([counts, first[..., 0], symmetric_to_coordinates(forms)], axis=-1)
+        second = product(weights, np.swapaxes(squares, 1, 2))
+        return np.concatenate([counts, first, second], axis=-1)
 
     def part(members: slice, together: list[slice]) -> list[Array]:
         units = rows.units[members].T[None]
@@ -143,6 +143,15 @@ def _by_products(rows: Rows, of: InGroups, shape: GroupMoments, maps: Array) -> 
         return [sums(x, squares, which) for which in together]
 
     return part
+
+
+def _in_frames(total: Array, maps: Array) -> Array:
+    """Sums ``(B, K, p)`` over the features of y from those over 1, x and ``x x^T``."""
+    width = maps.shape[3]
+    counts, sums, squares = np.split(total, [1, 1 + width], axis=-1)
+    forms = maps @ symmetric_from_coordinates(squares, width) @ np.swapaxes(maps, 2, 3)
+    sums = (maps @ sums[..., None])[..., 0]
+    return np.concatenate([counts, sums, symmetric_to_coordinates(forms)], axis=-1)
 
 
 def _projected(of: InGroups, squares: Array, which: slice) -> Array:
