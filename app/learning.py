@@ -62,8 +62,8 @@ def groups_found() -> float:
 
 
 def areas() -> dict[str, str]:
-    """How large private ellipses are beside the exact ones at epsilon 0.1: one in ten is smaller,
-    one in ten is larger."""
+    """10% and 90% quantiles of the areas of private ellipses at epsilon 0.1, relative to the exact
+    ones."""
     grid, exact = _three_groups()
     shares = np.sqrt(np.linalg.det(grid.fits.covariances[0]) / np.linalg.det(exact.covariances))
     narrow, wide = np.quantile(shares, [0.1, 0.9])

@@ -152,10 +152,10 @@ def target(unit: str, *, label: bool, one_row: bool, rows: int) -> str:
 
 # Below the curve.
 OTHER_WIDTHS = (
-    "Private groups differ from exact ones in width too, because their covariances are noisy. In "
-    "the proved method, each group's rows are clipped near its own middle, so this noise is a "
-    "share of the group's own width. As published, eigenvalues that the noise made too small are "
-    "raised, which makes groups wider."
+    "Private groups also differ from exact ones in width, because their covariances are noisy. In "
+    "the proved method, each group clips the rows to a ball around its own mean, so the noise is "
+    "proportional to the group's width. The published method raises eigenvalues that the noise "
+    "made too small, which makes groups wider."
 )
 BELOW_ZERO = "; a loss below zero is a gain"
 READ_ONCE = "; the rows are used in only one step, so nothing is lost by stopping early"

@@ -139,8 +139,8 @@ MODEL = Model(
     papers=("park2017",),
     statement=Statement(
         adds="its group weights (responsibilities), the weights times the row, and the weights "
-        "times its square, in a frame of each group's own: *joint diameter of counts, sums and "
-        "squares on simplex weights and clipped balls*",
+        "times its square, in coordinates scaled to each group: *joint diameter of counts, sums "
+        "and squares on simplex weights and clipped balls*",
         proved="one release for each step, after those that show where all rows lie",
         claim="DP-EM 2017, section 5. Equations 12 and 16 divide by exact counts, which the noise "
         "does not cover; the norm bound is computed from the data; each step is composed as "

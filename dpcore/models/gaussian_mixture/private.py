@@ -48,10 +48,9 @@ from dpcore.models.shared.allocation import losses, solved_weights, step_shares
 from dpcore.models.shared.group_means import within
 from dpcore.models.shared.location import located
 from dpcore.models.shared.moments import (
-    LEAST_VARIANCE,
     TINY,
+    drawn_to_round,
     finite,
-    floored_eigenvalues,
     one_gaussian,
     per_coordinate_sd,
 )
@@ -217,9 +216,9 @@ def _all_rows(session: Session[Any], settings: MixtureSettings, multipliers: lis
     """Mean and covariance of all rows, within the limits or, of many columns, in a released ball.
 
     multipliers ``(B,)``: of one release, or of the four of
-    :func:`~dpcore.models.shared.all_rows.release_in_ball`. In few columns, limits that fit are
-    nearly as narrow as a ball, which a thin cloud of rows does not fill; the three small releases
-    are made there too, as one budget is priced for all tables, and say nothing.
+    :func:`~dpcore.models.shared.all_rows.release_in_ball`. In few columns the limits serve better;
+    the first three releases are made there too, because a budget is priced before the columns are
+    known, and are not used.
     """
     dim = session.public.dim
     if settings.covariance == "full" and dim > TREE_DIM and session.private:
@@ -261,19 +260,15 @@ def _in_ball(session: Session[Any], multiplier: Array) -> Whole:
     released, ball = release_in_ball(session, multiplier)
     assert ball is not None  # in a private session
     assert released.usual is not None
-    dim, sd, eye = session.public.dim, released.sd, np.eye(session.public.dim)
+    dim, sd = session.public.dim, released.sd
     expected = 0.5 * released.usual
     mean = finite(released.mean) * (expected / (expected + released.mean_sd**2))[:, None]
     second, size = sized(finite(released.second_moment), released.usual, sd)
     covariance = second - mean[..., None] * mean[:, None, :]
     size = np.clip(np.trace(covariance, axis1=1, axis2=2) / dim, LEFT * size, size)
-    level = sd * math.sqrt(dim / 2)
-    pull = (level / size)[:, None, None]
-    covariance = (covariance + pull * size[:, None, None] * eye) / (1.0 + pull)
-    floor = np.minimum(level / 2, size / 4) + LEAST_VARIANCE
-    covariance = floored_eigenvalues(covariance, floor)
+    covariance = drawn_to_round(covariance, size, sd * math.sqrt(dim / 2))
     noise = sd * math.sqrt(dim) / np.trace(covariance, axis1=1, axis2=2)
-    middle = within(ball.middle + ball.radius[:, None] * mean, session.public.is_ball, math.inf)
+    middle = ball.middle + ball.radius[:, None] * mean
     middle = within(middle, session.public.is_ball, session.radius)
     return Whole(released.rows, middle, ball.radius[:, None, None] ** 2 * covariance, noise)
 

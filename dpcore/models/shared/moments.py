@@ -118,10 +118,16 @@ def one_gaussian(noisy: NoisyMoments, rows: Array | float, radius: float) -> tup
     entry = noisy.squares_sd / count
     level = entry * math.sqrt(dim / 2)
     size = _size(np.trace(scatter, axis1=1, axis2=2) / dim, entry, dim, radius)
+    return mean, drawn_to_round(scatter, size, level, radius**2)
+
+
+def drawn_to_round(scatter: Array, size: Array, level: Array, most: float = math.inf) -> Array:
+    """Covariances ``(B, d, d)`` drawn towards round ones of variance ``size (B,)`` by the noise in
+    them, with eigenvalues of at least half of its level ``(B,)`` and at most ``most``."""
     pull = (level / size)[:, None, None]
-    shape = (scatter + pull * size[:, None, None] * np.eye(dim)) / (1.0 + pull)
+    shape = (scatter + pull * size[:, None, None] * np.eye(scatter.shape[-1])) / (1.0 + pull)
     floor = np.minimum(level / 2, size / 4) + LEAST_VARIANCE
-    return mean, floored_eigenvalues(shape, floor, radius**2)
+    return floored_eigenvalues(shape, floor, most)
 
 
 def one_diagonal(noisy: NoisyMoments, rows: Array | float, radius: float) -> tuple[Array, Array]:

@@ -63,17 +63,13 @@ class _View:
     memory: Memory = field(default_factory=Memory, init=False)
 
     def __post_init__(self) -> None:
-        frames, count = self._frames, len(self.units)
-        width = self.shape.dim if self.from_rows else self.size
+        frames, count = self.frame.runs, len(self.units)
+        width = self.shape.dim if self.from_rows else self.shape.size
         if not self.once and 8 * frames * count * width <= KEPT_BYTES:
             features = np.empty((frames, width, count))
             for runs, members in _tiles(frames, count, width):
                 features[runs, :, members] = self.features(runs, members)
             self.stored = features
-
-    @property
-    def _frames(self) -> int:
-        return self.frame.runs
 
     @property
     def from_rows(self) -> bool:
@@ -84,17 +80,12 @@ class _View:
     @property
     def width(self) -> int:
         """Numbers for each row and frame."""
-        return 2 * self.shape.dim if self.from_rows else self.size
-
-    @property
-    def size(self) -> int:
-        """Length of the vectors that are summed over rows."""
-        return self.shape.size
+        return 2 * self.shape.dim if self.from_rows else self.shape.size
 
     def tiles(self, runs: int) -> list[tuple[slice, slice]]:
         """Pairs (runs, rows) that make blocks of a good size."""
         weights = 2 * self.shape.components
-        if runs > self._frames:
+        if runs > self.frame.runs:
             return list(_tiles(runs, len(self.units), weights, GRID_ROWS))
         return list(_tiles(runs, len(self.units), self.width + weights))
 
@@ -126,7 +117,7 @@ class _EvenView(_View):
 
     def __post_init__(self) -> None:
         size, tiles = self._block_rows + SPARE, self.tiles(1)
-        width = self.shape.dim if self.from_rows else self.size
+        width = self.shape.dim if self.from_rows else self.shape.size
         if not self.once and 8 * size * len(tiles) * width <= KEPT_BYTES:
             self.stored = np.empty((1, width, size * len(tiles)))
             for at, (runs, members) in enumerate(tiles):
@@ -242,7 +233,7 @@ def bounded_sum(
             weights[..., count:] = 0.0
         return block.weighted_sum(weights)
 
-    total = np.zeros((runs, components, view.size))
+    total = np.zeros((runs, components, contribution.size))
 
     def add(index: int, partial: Array) -> None:
         total[parts[index][0]] += partial
