@@ -33,7 +33,7 @@ def test_it_shows_both_fits_and_the_curve() -> None:
 
 @pytest.mark.merge
 def test_it_is_that_of_the_page() -> None:
-    first, anew = stored_picture(), picture_of_the_page()
+    first, anew = dict(stored_picture()), picture_of_the_page()
     same(json.loads(first.pop("scene")), json.loads(anew.pop("scene")))
     assert first == anew, AGAIN
 
