@@ -9,6 +9,7 @@ from dpcore.bench import utility
 from dpcore.bench.utility_tables import HALVES, TABLES, Archive, Simulated, Table
 from dpcore.cli import main
 from dpcore.errors import InputError
+from dpcore.evaluation.yardstick import yardstick
 
 APART = Table("two apart", Simulated(400, 2, 2, 6.0), (("gmm", 2), ("kmeans", 2)))
 ALIKE = Table("one cloud", Simulated(400, 2, 1, 0.0), (("gmm", 2),))
@@ -72,6 +73,16 @@ def test_two_models_of_one_release_of_moments_are_measured_on_the_same_tables() 
     (row,) = utility.run(draws=1, epsilons=(1e7,), tables=(small,))
     assert row["share"] == pytest.approx(1.0, abs=0.02)
     assert row["simplest"] == pytest.approx(0.0, abs=0.02)
+
+
+def test_classes_are_measured_by_fits_that_serve_the_measure() -> None:
+    """Released for the likelihood, not for the divergence that fears wide shapes."""
+    table = Table("two classes", Simulated(400, 2, 2, 6.0), (("gmm-release", 1),))
+    (row,) = utility.run(draws=1, epsilons=(1e7,), tables=(table,))
+    assert row["share"] == pytest.approx(1.0, abs=0.02)
+    assert row["simplest"] == pytest.approx(0.0, abs=0.02)
+    options = dict(yardstick("gmm-release").for_score)
+    assert options == {"target": "forward"}
 
 
 def test_simulated_tables_are_what_their_numbers_state() -> None:

@@ -91,7 +91,7 @@ def test_parts_of_a_budget_add_up_to_it(rows_per_person: int) -> None:
     found = allocation(grid, 1e-5)
     assert found is not None
     assert found.proved
-    assert len(found.names) == 4
+    assert len(found.names) == 7
     np.testing.assert_allclose(found.shares.sum(axis=1), 1.0)
     assert np.all(found.alone < np.array(EPSILONS)[:, None])
     for ledger, epsilon in zip(grid.ledgers, EPSILONS, strict=True):
@@ -99,7 +99,7 @@ def test_parts_of_a_budget_add_up_to_it(rows_per_person: int) -> None:
         multipliers = np.array([float(e.mechanism.noise_multiplier) for e in ledger.events])  # type: ignore[union-attr]
         whole = float(epsilon_of(1e-5, float(np.sqrt(np.sum(multipliers**-2.0)))))
         assert whole == pytest.approx(epsilon, rel=1e-6)
-    assert found.notes[0] == "counts 15%, means 85%"
+    assert found.notes[:2] == ("", "counts 12%, means 33%, squares 55%")
 
 
 def test_one_release_has_all_of_the_budget_and_a_printed_one_none() -> None:

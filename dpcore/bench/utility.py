@@ -140,7 +140,7 @@ class Measured:
             for batch in (self.simplest, self.converged)
         )
         gain, error = exact - baseline, self._error()
-        ours = self._private(epsilons, draws, {"n_components": self.parts})
+        ours = self._private(epsilons, draws, {"n_components": self.parts, **self.judge.for_score})
         rival = np.full_like(ours, float(self.judge.score(self.simplest, self.scorer)[0]))
         if self.judge.fits_rival:
             rival = self._private(epsilons, draws, _alone(self.judge))
@@ -180,7 +180,7 @@ class Measured:
 
 def _alone(judge: Yardstick) -> Row:
     """Options of the simplest model."""
-    return {"n_components": judge.simplest, **judge.rival_options}
+    return {"n_components": judge.simplest, **judge.for_score, **judge.rival_options}
 
 
 def _part(scorer: Scorer, at: NDArray[np.intp]) -> Scorer:
@@ -188,5 +188,7 @@ def _part(scorer: Scorer, at: NDArray[np.intp]) -> Scorer:
     from dpcore.wall.data import Bags
 
     rows = scorer.rows.take(at) if isinstance(scorer.rows, Bags) else scorer.rows[at]
-    outcomes = getattr(scorer, "outcomes", None)
-    return replace(scorer, rows=rows, **({} if outcomes is None else {"outcomes": outcomes[at]}))
+    beside = {
+        name: getattr(scorer, name)[at] for name in ("outcomes", "codes") if hasattr(scorer, name)
+    }
+    return replace(scorer, rows=rows, **beside)

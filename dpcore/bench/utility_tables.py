@@ -111,7 +111,7 @@ class Simulated:
     separation: the sphere's radius. imbalance: how many times larger each group is than the next.
     correlation: share of a group's variance along one direction of its own. freedom: of Student's
     t, by which rows lie farther out; infinite for Gaussian groups. The limits are the box that is
-    six deviations wider than the sphere.
+    six deviations wider than the sphere. The group of a row is its label.
     """
 
     rows: int
@@ -124,8 +124,9 @@ class Simulated:
 
     def read(self) -> PrivateTable:
         """The table."""
+        rows, group = self.rows_and_groups()
         limit = self.separation + 6.0
-        return in_limits(self.rows_and_groups()[0], [(-limit, limit)] * self.columns)
+        return in_limits(rows, [(-limit, limit)] * self.columns, classes=group)
 
     def rows_and_groups(self) -> tuple[Array, NDArray[np.intp]]:
         """Rows ``(n, d)`` and the group of each ``(n,)``, the same at every call."""
@@ -193,9 +194,12 @@ def sealed(frame: pd.DataFrame, schema: Schema) -> PrivateTable:
 
 
 def in_limits(
-    rows: Array, limits: list[tuple[float, float]], outcome: Array | None = None
+    rows: Array,
+    limits: list[tuple[float, float]],
+    outcome: Array | None = None,
+    classes: Array | NDArray[np.intp] | None = None,
 ) -> PrivateTable:
-    """Rows ``(n, d)`` with limits of each column, and yes or no ``(n,)``."""
+    """Rows ``(n, d)`` with limits of each column, and yes or no ``(n,)`` or numbered classes."""
     import pandas as pd
 
     from dpcore.schema import Column, Schema
@@ -208,6 +212,10 @@ def in_limits(
     if outcome is not None:
         frame["y"] = outcome.astype(int)
         columns.append(Column("y", role="target", type="binary"))
+    if classes is not None:
+        frame["class"] = [f"class {int(number) + 1}" for number in classes]
+        categories = tuple(sorted(set(frame["class"])))
+        columns.append(Column("class", role="label", type="category", categories=categories))
     return sealed(frame, Schema(tuple(columns)))
 
 
@@ -235,21 +243,28 @@ def around(cells: Array) -> tuple[float, float]:
 
 
 def _groups(name: str, source: Simulated, *models: tuple[str, int]) -> Table:
-    """A simulated table, to which mixtures and centres of its own number are fitted, and more."""
-    return Table(name, source, (("gmm", source.groups), ("kmeans", source.groups), *models))
+    """A simulated table, to which mixtures and centres of its own number are fitted, the labelled
+    mixture of its groups, and more."""
+    usual = (("gmm", source.groups), ("kmeans", source.groups), ("gmm-release", 1))
+    return Table(name, source, (*usual, *models))
 
 
 _POINTS = "clusters2d.npz"
 
 TABLES: tuple[Table, ...] = (
     Table("three_groups", Bundled("three_groups"), (("gmm", 3), ("kmeans", 3))),
-    Table("iris", Bundled("iris"), (("gmm", 3), ("kmeans", 3), ("covariance", 1))),
+    Table(
+        "iris",
+        Bundled("iris"),
+        (("gmm", 3), ("kmeans", 3), ("covariance", 1), ("gmm-release", 1)),
+    ),
     Table(
         "wine",
         Bundled("wine"),
-        (("gmm", 3), ("kmeans", 3), ("fa", 3), ("ppca", 1), ("covariance", 1)),
+        (("gmm", 3), ("kmeans", 3), ("fa", 3), ("ppca", 1), ("covariance", 1), ("gmm-release", 1)),
     ),
     Table("digits", Bundled("digits"), (("gmm", 3), ("kmeans", 10), ("fa", 5), ("ppca", 1))),
+    Table("five_parties", Bundled("five_parties"), (("gmm-release", 1),)),
     Table("places", Bundled("places"), (("gmm", 10), ("kmeans", 10))),
     Table(
         "life_science_like",

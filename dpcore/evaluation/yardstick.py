@@ -76,7 +76,8 @@ class Yardstick:
     exact fit adds to it above which a fit is as good as exact. metrics: what :meth:`measure` knows,
     the usual one first. rival_words: the options that the simplest rival of a sweep shares with the
     fit. rival_options: options that make a fit the simplest rival, besides its number of parts.
-    of_the_fit: fits are scored on all rows that are fitted, and on no others.
+    of_the_fit: fits are scored on all rows that are fitted, and on no others. for_score: options of
+    a fit that serves the score, where a fit may serve another measure.
     """
 
     wording: Wording
@@ -86,6 +87,7 @@ class Yardstick:
     rival_words: tuple[str, ...] = ("covariance", "clip")
     rival_options: Mapping[str, Any] = MappingProxyType({})
     of_the_fit: bool = False
+    for_score: Mapping[str, Any] = MappingProxyType({})
 
     def converged(self, table: Any, parts: int, options: Mapping[str, Any]) -> Any:
         """The best fit that is not private, a batch of one: the real rival. Every model's own;

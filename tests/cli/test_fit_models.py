@@ -75,7 +75,7 @@ def test_the_json_of_classes_is_that_of_the_contract(run: Run) -> None:
     assert np.shape(parameters["covariances"]) == (5, 2, 2)
     assert list(found["metrics"]) == ["reverse_kl", "kl", "accuracy", "note"]
     assert found["guarantee"]["adjacency"] == "label"
-    assert len(found["ledger"]) == 4
+    assert len(found["ledger"]) == 7
 
 
 def test_the_table_of_classes_names_them_and_warns_of_those_that_noise_ate(run: Run) -> None:

@@ -115,7 +115,7 @@ MODEL = Model(
         "of distances: *a row is in one bin of one class*; where only labels are protected and "
         "the budget is small, *two classes change by a vector of bounded length each; features "
         "are public*",
-        proved="four releases, each after the first in a frame computed from earlier ones; where "
+        proved="seven releases, each after the first in frames computed from earlier ones; where "
         "only labels are protected and the budget is small, one release",
         claim="Liu, Scaglione, Peisert 2025, Theorem 1: refuted (see below)",
     ),

@@ -23,8 +23,9 @@ from dpcore.models.shared.moments import THINNEST, TINY
 FACTOR = 1.0  # standard deviation of the logarithm of an eigenvalue about its usual size
 NODES = np.linspace(-5.0, 5.0, 41)  # in deviations: of the belief before the release, and after
 SHARPEST = 1e-7  # least noise, of the usual size: below it rounding would be read
-MISFIT = 1.5  # how wrong the share that a ball keeps may be, of what it does not keep
-LEFT_OUT = np.geomspace(0.4, 5e-4, 90)  # shares of a Gaussian that a clipping ball may leave out
+MISFIT = 0.7  # how wrong the share that a ball keeps may be, of what it does not keep
+HEAVY = 0.02  # of a class's variance that is believed to lie beyond sqrt(d) deviations
+LEFT_OUT = np.geomspace(0.4, 1e-40, 120)  # shares of a Gaussian that a clipping ball may leave out
 
 
 @dataclass(frozen=True)
@@ -138,5 +139,5 @@ def clip_radius(dim: int, noise: Array) -> Array:
     squared = chdtri(dim, LEFT_OUT)
     share = clipped_share(dim, squared)
     level = np.square(np.minimum(noise, 1.0 / TINY)[..., None] * squared / share)
-    cost = (dim + 1.0) / 2.0 * level + np.square(MISFIT * (1.0 - share))
+    cost = (dim + 1.0) / 2.0 * level + np.square(MISFIT * (1.0 - share) + HEAVY * dim / squared)
     return np.asarray(np.sqrt(squared[np.argmin(cost, axis=-1)]))

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri, gammainc
+from scipy.special import chdtri
 
 from dpcore.arrays import Array
-from dpcore.models.labelled_mixture.class_shapes import belief, best_shape, clipped_share
+from dpcore.models.labelled_mixture.class_shapes import best_shape
 from dpcore.models.shared.moments import (
     THINNEST,
     TINY,
@@ -35,10 +35,8 @@ from dpcore.models.shared.moments import (
 from dpcore.wall.statistics import NoisyMoments
 
 INSIDE = 0.98  # share of a standard Gaussian's rows in the clipping ball
-OUTSIDE = 0.2  # share of a class that a tighter ball may leave out
-ASKEW = 0.1  # how far clipping may move a class's first look, in its own size
 USUAL = 0.5  # eigenvalue in a class frame, which is made wide because it is made from noise
-LEAST = 1e-9  # least eigenvalue in a frame whose ball has radius 1, without noise
+LEAST = 1e-9  # least variance beside the mean one, where features are public
 
 
 @dataclass(frozen=True)
@@ -127,75 +125,6 @@ def centres_of(noisy: NoisyMoments, sizes: Array, *, clipped: bool) -> Array:
     return np.asarray(sums / sizes[..., None])
 
 
-def edges_of(reach: float) -> tuple[float, ...]:
-    """Twelve falling distances for a histogram of how far rows lie from their centre."""
-    return tuple(float(reach * 2.0 ** (-j / 2.0)) for j in range(12))
-
-
-def radii_of(
-    histogram: Array, edges: tuple[float, ...], dim: int, sizes: Array, deviation: Array
-) -> Array:
-    """A radius ``(B, K)`` that leaves out the share :data:`OUTSIDE` of each class.
-
-    histogram ``(B, K, J + 1)``: noisy, bin j above edge j; sizes ``(B, K)``: rows of each class;
-    deviation ``(B,)``: of the histogram's noise. Gaussians of many widths, round or in fewer
-    directions, are each as likely as the noise makes what lies between them and the histogram, and
-    the radius is their geometric mean: one number from all bins, which moves continuously.
-    """
-    counts = finite(histogram)
-    widths = edges[0] * 2.0 ** (-np.arange(4 * len(edges)) / 8.0)
-    misfits, reaches = [], []
-    for degrees in sorted({1.0, (1.0 + dim) / 2.0, float(dim)}):
-        inside_share = gammainc(degrees / 2.0, 0.5 * (np.array(edges) / widths[:, None]) ** 2)
-        share = -np.diff(inside_share, prepend=1.0, append=0.0, axis=1)
-        misfits.append(np.sum(share**2, axis=1) * sizes[..., None] / 2.0 - counts @ share.T)
-        reaches.append(np.log(widths) + 0.5 * math.log(float(chdtri(degrees, OUTSIDE))))
-    misfit = np.concatenate(misfits, axis=-1)
-    worth = (sizes / np.maximum(np.square(deviation), TINY)[:, None])[..., None]
-    likely = np.exp(worth * (misfit.min(axis=-1, keepdims=True) - misfit))
-    likely /= likely.sum(axis=-1, keepdims=True)
-    radius = np.exp(likely @ np.concatenate(reaches))
-    return np.asarray(np.clip(radius, edges[-1], edges[0]))
-
-
-def rough_share(dim: int) -> float:
-    """Share of a class's second moments that a ball of :func:`radii_of` keeps.
-
-    >>> round(rough_share(3), 2)
-    0.85
-    """
-    return float(clipped_share(dim, float(chdtri(dim, OUTSIDE))))
-
-
-def whitening(noisy: NoisyMoments, sizes: Array, *, clipped: bool) -> tuple[Array, Array, Array]:
-    """From moments in a frame, with sizes ``(runs, classes)``: means, whitening maps and their
-    inverses, all in that frame.
-
-    Under clipping the frame's ball is one of :func:`radii_of`; covariances are the widest that
-    noise lets them be on average, and widened by half of the noise of their mean, so that what is
-    seen through the map is not longer than it should be.
-    """
-    noisy = defined(noisy)
-    dim = noisy.sums.shape[-1]
-    mean = centres_of(noisy, sizes, clipped=clipped)
-    outer = mean[..., None] * mean[..., None, :]
-    if clipped:
-        share = rough_share(dim)
-        scatter = noisy.squares / sizes[..., None, None] / share - outer
-        entry, middle = noisy.squares_sd[:, None] / sizes / share, noisy.sums_sd[:, None] / sizes
-        posterior = belief(scatter, entry, 1.0 / float(chdtri(dim, OUTSIDE)))
-        vectors, values = (
-            posterior.axes,
-            posterior.wide + 0.5 * np.minimum(middle**2, 1.0 / dim)[..., None],
-        )
-    else:
-        scatter = noisy.squares / sizes[..., None, None] - outer
-        values, vectors = np.linalg.eigh(floored_eigenvalues(scatter, np.zeros_like(sizes)))
-    root = np.sqrt(np.maximum(values, LEAST))[..., None, :]
-    turned = np.swapaxes(vectors, -1, -2)
-    return mean, (vectors / root) @ turned, (vectors * root) @ turned
-
-
 @dataclass(frozen=True)
 class Place:
     """Where a frame of classes lies in unit coordinates: ``u = center + back y``.
@@ -227,68 +156,6 @@ def moments_of(noisy: NoisyMoments, sizes: Array, *, clipped: bool = True) -> Cl
     return ClassMoments(mean, scatter, middle, noisy.squares_sd[:, None] / sizes)
 
 
-def joined(
-    rough: NoisyMoments,
-    last: NoisyMoments,
-    sizes: Array,
-    offset: Array,
-    root: Array,
-    radius: Array,
-    before: Array,
-) -> ClassMoments:
-    """What two releases show together, in coordinates z in which the class should be standard.
-
-    The last was clipped to the ball of radius ``(B, K)`` there; the rough one's frame, clipped to
-    one of :func:`radii_of`, is ``offset + root z``, and its middle a mean that was known before, up
-    to a deviation ``(B, K)``. Each counts by the noise in it and, but for the last, by
-    :data:`ASKEW`, how far clipping may have moved it; along the axes of ``root`` all have
-    independent noise, so entries are weighed one by one.
-    """
-    rough, last = defined(rough), defined(last)
-    dim, number = offset.shape[-1], sizes[..., None]
-    lengths, axes = np.linalg.eigh(root)
-    lengths = np.maximum(lengths, math.sqrt(LEAST))
-    turned, share = np.swapaxes(axes, -1, -2), clipped_share(dim, radius**2)
-    widths = lengths[..., :, None] * lengths[..., None, :]
-    start = (turned @ offset[..., None])[..., 0]
-    means, weight = _weighed(
-        (turned @ (radius[..., None] * last.sums / number)[..., None])[..., 0],
-        (radius * last.sums_sd[:, None] / sizes)[..., None],
-        ((turned @ (rough.sums / number)[..., None])[..., 0] - start) / lengths,
-        (rough.sums_sd[:, None] / sizes)[..., None] / lengths,
-        -start / lengths,
-        before[..., None] / lengths,
-    )
-    middle = start + lengths * means
-    size, first = radius**2 / share / sizes, 1.0 / rough_share(dim) / sizes
-    scatters, precision = _weighed(
-        size[..., None, None] * (turned @ last.squares @ axes) - _outer(means),
-        (size * last.squares_sd[:, None])[..., None, None],
-        (first[..., None, None] * (turned @ rough.squares @ axes) - _outer(middle)) / widths,
-        (first * rough.squares_sd[:, None])[..., None, None] / widths,
-    )
-    return ClassMoments(
-        (axes @ means[..., None])[..., 0],
-        axes @ scatters @ turned,
-        np.minimum(np.sqrt(np.mean(1.0 / weight, axis=-1)), radius),
-        np.sqrt(np.mean(1.0 / precision, axis=(-2, -1))),
-    )
-
-
-def _weighed(best: Array, noise: Array, *others: Array) -> tuple[Array, Array]:
-    """The mean by precision, and its precision. others: values and deviations, by turns; askew."""
-    weight = 1.0 / np.maximum(np.square(noise), TINY**2)
-    total = best * weight
-    for value, deviation in zip(others[::2], others[1::2], strict=True):
-        less = 1.0 / (np.square(deviation) + ASKEW**2)
-        total, weight = total + value * less, weight + less
-    return total / weight, weight
-
-
-def _outer(vectors: Array) -> Array:
-    return np.asarray(vectors[..., :, None] * vectors[..., None, :])
-
-
 def gaussians(
     noisy: NoisyMoments, sizes: Array, place: Place, *, target: str, clipped: bool
 ) -> tuple[Array, Array, Array]:
@@ -296,12 +163,18 @@ def gaussians(
 
     From one release in the place's frame; without clipping there is no noise either.
     """
-    statistics = moments_of(noisy, sizes, clipped=clipped)
     if clipped:
+        statistics = moments_of(noisy, sizes)
         return gaussians_seen(statistics, place, target, USUAL / noisy.sums.shape[-1])
+    return *exact_gaussians(noisy, sizes, place), np.zeros_like(sizes)
+
+
+def exact_gaussians(noisy: NoisyMoments, sizes: Array, place: Place) -> tuple[Array, Array]:
+    """Means ``(B, K, d)`` and covariances ``(B, K, d, d)`` without noise and clipping."""
+    statistics = moments_of(noisy, sizes, clipped=False)
     means, exact = _placed(statistics.means, statistics.scatters, place)
     least = np.full_like(sizes, THINNEST)  # a class of one row has no spread
-    return means, floored_eigenvalues(exact, least), np.zeros_like(sizes)
+    return means, floored_eigenvalues(exact, least)
 
 
 def gaussians_seen(

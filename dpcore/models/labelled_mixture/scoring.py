@@ -90,6 +90,7 @@ class ReleaseYardstick(Yardstick):
     metrics = ("reverse_kl", "kl", "accuracy")
     rival_words: tuple[str, ...] = ("clip",)
     rival_options: Mapping[str, Any] = MappingProxyType({"method": "pooled"})
+    for_score: Mapping[str, Any] = MappingProxyType({"target": "forward"})
 
     def scorer(
         self,

@@ -1,11 +1,10 @@
-"""Four releases, each in a frame that the last one made: where classes are, how wide, what shape.
+"""Releases of all classes one after the other, each in frames that the last one made.
 
-(A) counts and means in the public ball; (B) how far the rows of each class lie from its mean, which
-gives each a ball of its own; (C) means and squares in that ball; (D) counts, means and squares in
-the frame in which (C) says that the class is standard, clipped the tighter the more noise there is.
-What comes out is made of (A), (C) and (D) together. All are Gaussian and composed exactly; nothing
-but released values shapes a later one (under ``label`` features are public, and give the first
-ball).
+A histogram of distances says how far rows reach. Then counts, means and squares of all classes
+leave together, step by step, each class in the frame in which it is believed to be standard
+(``class_steps``), clipped the tighter the more noise there is. All are Gaussian and composed
+exactly; nothing but released values shapes a later one (under ``label`` features are public, and
+give the first frame).
 """
 
 from __future__ import annotations
@@ -18,30 +17,37 @@ import numpy as np
 from dpcore.arrays import Array
 from dpcore.fitting.recipe import row_bound
 from dpcore.models.labelled_mixture import mathematics as labelled
-from dpcore.models.labelled_mixture.class_shapes import clip_radius
+from dpcore.models.labelled_mixture.class_shapes import clip_radius, clipped_share
+from dpcore.models.labelled_mixture.class_steps import Classes
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture, Place
-from dpcore.models.shared.moments import drawn_in
-from dpcore.wall.data import LabelledRows
+from dpcore.models.shared.allocation import step_shares
+from dpcore.models.shared.location import USUAL_NORM
+from dpcore.models.shared.moments import THINNEST
+from dpcore.models.shared.reach import edges, reach
+from dpcore.wall.data import LabelledRows, whitening
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics import ClassFrames, LabelledMoments, LabelledRadii, NoisyMoments
+from dpcore.wall.statistics import ClassFrames, LabelledMoments, LabelledRadii
 
-SHARES = (0.20, 0.10, 0.20, 0.50)  # of mu^2: tuned by hand on a few simulated tables
-LOOK = (0.15, 0.85, 0.0)  # of the first: counts and means
-ROUGH = (0.0, 0.35, 0.65)  # of the third: means and squares
-WHERE, ROUGHLY = "location of each class", "rough shape of each class"
-LAST = "counts, mean and shape of each class"
+DISTANCES = 0.05  # of mu^2, for the histogram; the steps share the rest
+SHARES = (DISTANCES, *((1.0 - DISTANCES) * step_shares(6)).tolist())
+STEPS = tuple(f"step {step}: counts, means and squares" for step in range(1, len(SHARES)))
+NARROWER = 0.5  # variance of a class that nobody has seen, where that of all rows is 1
+NEARLY_ALL = 0.98  # of public rows, that the first ball holds
+MARGIN = 0.5  # weights are best for a ball of sqrt(d) deviations, and so much
 
 
 def inside_of(dim: int) -> dict[str, tuple[float, float, float]]:
-    """What counts, means and squares take of a release of mu^2, where labels may change.
+    """What counts, means and squares take of mu^2 of each step, where labels may change.
 
-    >>> inside_of(2)["location of each class"]
-    (0.15, 0.85, 0.0)
+    >>> [round(part, 2) for part in inside_of(2)[STEPS[0]]]
+    [0.12, 0.33, 0.55]
     """
-    a, b, c = (
-        float(weight) ** 2 for weight in labelled.best_weights(dim, labelled.ball_radius(dim))
-    )
-    return {WHERE: LOOK, ROUGHLY: ROUGH, LAST: (a, b, c)}
+    a, b, c = np.square(_weights(dim)).tolist()
+    return dict.fromkeys(STEPS, (a, b, c))
+
+
+def _weights(dim: int) -> Array:
+    return labelled.best_weights(dim, math.sqrt(dim) + MARGIN)
 
 
 @dataclass(frozen=True)
@@ -58,8 +64,8 @@ def public_ball(session: Session[LabelledRows]) -> Ball:
     if session.private and session.adjacency == "label":
         rows = session.public_features()
         center = rows.mean(axis=0) if len(rows) else np.zeros(dim)
-        reach = np.linalg.norm(rows - center, axis=1).max(initial=0.0)
-        return Ball(center, max(float(reach), 1e-9 * session.public.radius))
+        farthest = np.linalg.norm(rows - center, axis=1).max(initial=0.0)
+        return Ball(center, max(float(farthest), 1e-9 * session.public.radius))
     return Ball(np.zeros(dim), row_bound(session))
 
 
@@ -68,7 +74,9 @@ def in_ball(session: Session[LabelledRows], ball: Ball) -> tuple[ClassFrames, Pl
     classes, dim = session.source.components, session.public.dim
     center = np.broadcast_to(ball.center, (1, classes, dim))
     back = np.broadcast_to(ball.radius * np.eye(dim), (1, classes, dim, dim))
-    return ClassFrames(center, _inverse(back), clips(session)), Place(center, back)
+    return ClassFrames(
+        center, np.asarray(np.linalg.inv(back), dtype=np.float64), clips(session)
+    ), Place(center, back)
 
 
 def clips(session: Session[LabelledRows]) -> bool:
@@ -94,76 +102,133 @@ def moments(session: Session[LabelledRows], weights: Array) -> LabelledMoments:
 def fit(session: Session[LabelledRows], factor: Array, target: str) -> LabelledMixture:
     """The mixture; factor ``(B,)``: total noise multiplier.
 
-    **Guarantee:** four Gaussian releases with multipliers ``factor / sqrt(share)``.
+    **Guarantee:** Gaussian releases with multipliers ``factor / sqrt(share)``, for each of
+    :data:`SHARES`.
     """
-    clipped, runs = clips(session), session.runs
-    classes, dim = session.source.components, session.public.dim
-    multipliers = [factor / math.sqrt(share) for share in SHARES]
-    ball = public_ball(session)
-    frames, place = in_ball(session, ball)
-    first = session.release(
-        WHERE, moments(session, np.sqrt(LOOK)), frames, Noise("gaussian", multipliers[0])
-    )
-    sizes = labelled.usable(first.counts, first.counts_sd)
-    mean = labelled.centres_of(first, sizes, clipped=clipped)
-    if clipped:
-        mean = drawn_in(mean, (first.sums_sd[:, None] / sizes) ** 2)
-    center = (
-        place.center + ball.radius * mean
-        if clipped
-        else place.center + (place.back @ mean[..., None])[..., 0]
-    )
-    edges = labelled.edges_of(2.0 * ball.radius)
-    histogram, deviation = session.release(
-        "distances of rows in each class",
-        LabelledRadii(classes, edges),
-        center,
-        Noise("gaussian", multipliers[1]),
-    )
-    bins = histogram.shape[2]
-    statistics = labelled.combined(
-        [first.counts, histogram.sum(axis=2)], [first.counts_sd, math.sqrt(bins) * deviation]
-    )
-    sizes = labelled.usable(*statistics)
-    reach = labelled.radii_of(histogram, edges, dim, sizes, deviation)
-    back = reach[..., None, None] * np.eye(dim)
-    rough = session.release(
-        ROUGHLY,
-        moments(session, np.sqrt(ROUGH)),
-        ClassFrames(center, _inverse(back), clipped),
-        Noise("gaussian", multipliers[2]),
-    )
-    before = np.minimum(first.sums_sd[:, None] / sizes, 1.0) * ball.radius / reach
-    mean, white, root = labelled.whitening(rough, sizes, clipped=clipped)
-    best = labelled.best_weights(dim, labelled.ball_radius(dim) if clipped else 1.0)
-    radius = _last_radius(rough, sizes, best) if clipped else np.ones_like(sizes)
-    center = center + reach[..., None] * mean
-    frames = ClassFrames(center, white / (radius * reach)[..., None, None], clipped)
-    last = session.release(LAST, moments(session, best), frames, Noise("gaussian", multipliers[3]))
-    total, sd = labelled.combined([statistics[0], last.counts], [statistics[1], last.counts_sd])
-    sizes = labelled.usable(total, sd)
-    place = Place(center, root * reach[..., None, None])
-    if clipped:
-        estimate = labelled.joined(rough, last, sizes, mean, root, radius, before)
-        means, covariances, doubt = labelled.gaussians_seen(estimate, place, target)
-    else:
-        means, covariances, doubt = labelled.gaussians(
-            last, sizes, place, target=target, clipped=False
+    if not clips(session):
+        return _exact(session, factor)
+    distances, *multipliers = (factor / math.sqrt(share) for share in SHARES)
+    dim = session.public.dim
+    shape = moments(session, _weights(dim))
+    noise = np.zeros(session.runs)  # in a square of rows clipped to 1, at noise multiplier 1
+    if session.private:
+        noise += shape.l2_sensitivity(session.adjacency) * session.rows_per_person
+    noise *= shape.scale("squares")
+    started = _started(session, distances, shape, noise * multipliers[0])
+    classes, counts = started.classes, started.counts
+    for what, multiplier in zip(STEPS, multipliers, strict=True):
+        sizes = labelled.usable(*counts)
+        radius = clip_radius(dim, (noise * multiplier)[:, None] / sizes)
+        left = clipped_share(dim, radius**2)
+        if what == STEPS[0]:
+            radius, left = (np.repeat(part, sizes.shape[1], axis=1) for part in started.ball)
+        white = whitening(classes.covariances)[0]
+        noisy = session.release(
+            what,
+            shape,
+            ClassFrames(classes.means, white / radius[..., None, None]),
+            Noise("gaussian", multiplier),
         )
-    weights = labelled.shares(np.maximum(total, sd[:, None]), doubt, target)
-    names = np.broadcast_to(np.array(session.source.classes), (runs, classes))
-    return LabelledMixture(weights, means, covariances, sizes, doubt, names)
+        counts = labelled.combined([counts[0], noisy.counts], [counts[1], noisy.counts_sd])
+        sizes = labelled.usable(*counts)
+        classes = classes.after(noisy, sizes, radius, left)
+    doubt = classes.doubt
+    shares = labelled.shares(np.maximum(counts[0], counts[1][:, None]), doubt, target)
+    return _named(session, shares, classes.means, classes.serving(target), sizes, doubt)
 
 
-def _last_radius(rough: NoisyMoments, sizes: Array, weights: Array) -> Array:
-    """Radius ``(B, K)`` of the last release's ball in its class's frame, from its noise there.
+@dataclass(frozen=True)
+class _Started:
+    """What a fit begins with: classes of which nothing is known; counts ``(B, K)`` of their rows
+    with the noise ``(B,)`` in them; radius ``(B, 1)`` of the first ball, in deviations, and the
+    share ``(B, 1)`` of the mean square that it leaves."""
 
-    How much noise there will be is public: the rough release's, by the shares of the two.
+    classes: Classes
+    counts: tuple[Array, Array]
+    ball: tuple[Array, Array]
+
+
+def _started(
+    session: Session[LabelledRows], multiplier: Array, shape: LabelledMoments, noise: Array
+) -> _Started:
+    """From a histogram with a multiplier ``(B,)``; noise ``(B,)``: in a square of the first step.
+
+    Where features are public so are their distances, and the histogram has one bin.
     """
-    share = SHARES[2] * ROUGH[2] / (SHARES[3] * float(weights[2]) ** 2)
-    noise = math.sqrt(share) * rough.squares_sd[:, None] / sizes
-    return clip_radius(rough.sums.shape[-1], noise)
+    runs, classes, dim = session.runs, session.source.components, session.public.dim
+    ball = public_ball(session)
+    means = np.broadcast_to(ball.center, (runs, classes, dim))
+    public = session.private and session.adjacency == "label"
+    falling = (2.0 * ball.radius,) if public else edges(ball.radius)[::-1].tolist()
+    histogram, sd = session.release(
+        "distances of rows",
+        LabelledRadii(classes, tuple(falling)),
+        means,
+        Noise("gaussian", multiplier),
+    )
+    counts = histogram.sum(axis=2), math.sqrt(histogram.shape[2]) * sd
+    if public:
+        covariance, radius, left = _shape_of_all(session, ball)
+        covariances = np.broadcast_to(covariance, (runs, classes, dim, dim))
+        return _Started(
+            Classes.unseen(means, covariances),
+            counts,
+            (np.full((runs, 1), radius), np.full((runs, 1), left)),
+        )
+    number = np.maximum(counts[0].sum(axis=1), 1.0)
+    if session.rows is not None:
+        number = np.full(runs, float(session.rows))
+    several = math.sqrt(classes)
+    norms = reach(histogram.sum(axis=1)[:, ::-1], several * sd, number, ball.radius, USUAL_NORM)
+    square, crossing = norms.steady_square, (shape.square_weight / shape.mean_weight) ** 2
+    clip = norms.clip_squares(several * noise / number, square, dim, crossing)
+    deviation = np.sqrt(NARROWER * square / dim)
+    covariances = np.square(deviation)[:, None, None, None] * np.eye(dim)
+    covariances = np.broadcast_to(covariances, (runs, classes, dim, dim))
+    return _Started(
+        Classes.unseen(means, covariances),
+        counts,
+        ((clip.radius / deviation)[:, None], clip.left[:, None]),
+    )
 
 
-def _inverse(maps: Array) -> Array:
-    return np.asarray(np.linalg.inv(maps), dtype=np.float64)
+def _shape_of_all(session: Session[LabelledRows], ball: Ball) -> tuple[Array, float, float]:
+    """Covariance ``(d, d)`` of a class as wide as public rows let expect, and the ball that holds
+    nearly all of them, with the share of their mean square that it leaves."""
+    rows, dim = session.public_features(), session.public.dim
+    if len(rows) < 2:
+        return np.eye(dim), 1.0, 1.0
+    spread = NARROWER * np.cov(rows.T, bias=True).reshape(dim, dim)
+    spread += THINNEST * max(float(np.trace(spread)), ball.radius**2 / dim) * np.eye(dim)
+    away = np.linalg.norm((rows - ball.center) @ whitening(spread[None])[0][0], axis=1)
+    radius = max(float(np.quantile(away, NEARLY_ALL)), 1.0)
+    drawn_in = np.mean(np.minimum(away, radius) ** 2) / max(float(np.mean(away**2)), THINNEST)
+    return spread, radius, float(np.clip(drawn_in, NARROWER, 1.0))
+
+
+def _exact(session: Session[LabelledRows], noise: Array) -> LabelledMixture:
+    """The exact classes where nothing is clipped, the second time seen from where they are; noise:
+    zeros."""
+    frames, place = in_ball(session, public_ball(session))
+    shape = moments(session, _weights(session.public.dim))
+    for what in STEPS[:2]:
+        noisy = session.release(what, shape, frames, Noise("gaussian", noise))
+        sizes = labelled.usable(noisy.counts, noisy.counts_sd)
+        means, covariances = labelled.exact_gaussians(noisy, sizes, place)
+        white, root = whitening(covariances)
+        place, frames = Place(means, root), ClassFrames(means, white, clipped=False)
+    doubt = np.zeros_like(sizes)
+    shares = labelled.shares(noisy.counts, doubt, "forward")
+    return _named(session, shares, means, covariances, sizes, doubt)
+
+
+def _named(
+    session: Session[LabelledRows],
+    shares: Array,
+    means: Array,
+    covariances: Array,
+    sizes: Array,
+    doubt: Array,
+) -> LabelledMixture:
+    names = np.broadcast_to(np.array(session.source.classes), shares.shape)
+    return LabelledMixture(shares, means, covariances, sizes, doubt, names)

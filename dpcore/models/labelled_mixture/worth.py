@@ -44,7 +44,7 @@ NEIGHBOURS = 15  # rows that vote on the class of another
 MOST_ROWS = {"mte": 5_000, "public_features": 20_000}  # up to which slow ways are tried
 
 TITLES = {
-    "staged": "four releases",
+    "staged": "releases step by step",
     "public_features": "shapes of the public columns",
     "mte": "noise shaped by the public columns",
     "gaussian": "plain Gaussian noise",
