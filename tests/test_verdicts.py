@@ -236,3 +236,20 @@ def test_the_simplest_fit_is_compared_with_its_exact_one_on_either_side(
     )  # fmt: skip
     (judged,) = verdicts(alone, (known,), np.array([utility]))  # type: ignore[arg-type]
     assert judged.text.endswith(f"scores {says} exact fit.")
+
+
+@pytest.mark.parametrize(
+    ("below", "text"),
+    [(0.2, "As good as the exact fit"), (0.3, "Keeps 99% of the exact fit's gain")],
+)
+def test_classes_are_as_good_as_exact_only_by_a_small_divergence(below: float, text: str) -> None:
+    """However far away the rival is: a divergence of 2 of 400 is a class that nobody recognises."""
+    known = SimpleNamespace(
+        bounds_utility=-400.0, single_utility=-70.0, clipped_utility=0.0, converged_utility=0.0
+    )
+    fits: Any = SimpleNamespace(
+        model="gmm-release", utility=np.full((1, 5), -below),
+        recovered=np.ones((1, 5, 3), dtype=bool), stops=(1.0,), refusals=(None,),
+    )  # fmt: skip
+    (judged,) = verdicts(fits, (known,), np.array([-70.0]))  # type: ignore[arg-type]
+    assert judged.text.startswith(text)

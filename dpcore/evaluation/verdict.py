@@ -92,8 +92,8 @@ def _verdict(
             yet = f", although {some} {words.parts} are found"
         return Verdict(0, retained, f"{start}{yet}.")
     simplest = words.simplest[0].upper() + words.simplest[1:]
+    lost = reference.converged_utility - utility
     if parts is None:
-        lost = reference.converged_utility - utility
         level = 3 if lost < 0.02 else 2
         side = "below" if lost > 0.0 else "above"
         apart = f"{abs(lost):.2f} {side}" if abs(lost) >= 0.005 else "the same as"
@@ -109,7 +109,7 @@ def _verdict(
             + (f", unless the {words.parts} themselves are wanted." if recovered else "."),
         )
     none = f"the {words.part} is not" if parts == 1 else f"none of the {words.parts} is"
-    if retained >= judge.alike:
+    if retained >= judge.alike and lost <= judge.alike_within:
         if recovered == parts and not always:
             text = (
                 f"As good as the exact fit, although not every draw finds {_whole(parts, words)}."
@@ -129,7 +129,7 @@ def _verdict(
             "version.",
         )
     yet = "" if recovered else f", although {none} found"
-    text = f"Keeps {retained:.0%} of the exact fit's gain over {words.simplest}{yet}."
+    text = f"Keeps {min(retained, 0.99):.0%} of the exact fit's gain over {words.simplest}{yet}."
     return Verdict(2, retained, text)
 
 

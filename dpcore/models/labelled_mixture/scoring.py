@@ -87,6 +87,7 @@ class ReleaseYardstick(Yardstick):
     )
     simplest = 1
     alike = 0.97
+    alike_within = 0.25
     metrics = ("reverse_kl", "kl", "accuracy")
     rival_words: tuple[str, ...] = ("clip",)
     rival_options: Mapping[str, Any] = MappingProxyType({"method": "pooled"})
