@@ -7,14 +7,12 @@ its Frobenius norm: the diagonal as it is, each entry above it times the square 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpcore.arrays import Array
-
-LARGE = 96  # from this dimension on, lists of positions cost more than a loop over rows
-TILE = 64
 
 
 def noise_scale(noise_multiplier: Array, sensitivity: float) -> Array:
@@ -46,15 +44,9 @@ def symmetric_to_coordinates(matrix: Array) -> Array:
     True
     """
     dim = matrix.shape[-1]
-    if dim >= LARGE:
-        out = np.empty((*matrix.shape[:-2], symmetric_size(dim)))
-        out[..., :dim] = np.diagonal(matrix, axis1=-2, axis2=-1)
-        for row, span in _beside(dim):
-            np.multiply(matrix[..., row, row + 1 :], np.sqrt(2.0), out=out[..., span])
-        return out
-    rows, columns = np.triu_indices(dim, 1)
-    diagonal = np.diagonal(matrix, axis1=-2, axis2=-1)
-    return np.concatenate([diagonal, np.sqrt(2.0) * matrix[..., rows, columns]], axis=-1)
+    out = matrix.reshape(*matrix.shape[:-2], dim * dim).take(_places(dim)[0], axis=-1)
+    out[..., dim:] *= np.sqrt(2.0)
+    return np.asarray(out)
 
 
 def symmetric_from_coordinates(coordinates: Array, dim: int) -> Array:
@@ -64,38 +56,17 @@ def symmetric_from_coordinates(coordinates: Array, dim: int) -> Array:
     Normal noise added to the coordinates is normal noise on the matrix, with the same standard
     deviation on the diagonal and 1/sqrt 2 of it elsewhere. dim: d.
     """
-    matrix = np.zeros((*coordinates.shape[:-1], dim, dim))
-    step = np.arange(dim)
-    if dim >= LARGE:
-        for row, span in _beside(dim):
-            np.divide(coordinates[..., span], np.sqrt(2.0), out=matrix[..., row, row + 1 :])
-        _mirror(matrix)
-        matrix[..., step, step] = coordinates[..., :dim]
-        return matrix
+    entries = np.array(coordinates)
+    entries[..., dim:] /= np.sqrt(2.0)
+    return entries.take(_places(dim)[1], axis=-1)
+
+
+@lru_cache(maxsize=4)
+def _places(dim: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Which entry of a matrix, row by row, each coordinate ``(d(d+1)/2,)`` is, and which coordinate
+    each entry ``(d, d)`` is."""
     rows, columns = np.triu_indices(dim, 1)
-    upper = coordinates[..., dim:] / np.sqrt(2.0)
-    matrix[..., rows, columns] = upper
-    matrix[..., columns, rows] = upper
-    matrix[..., step, step] = coordinates[..., :dim]
-    return matrix
-
-
-def _beside(dim: int) -> Iterator[tuple[int, slice]]:
-    """For each row of a matrix, which coordinates are its entries above the diagonal."""
-    at = dim
-    for row in range(dim - 1):
-        end = at + dim - 1 - row
-        yield row, slice(at, end)
-        at = end
-
-
-def _mirror(matrix: Array) -> None:
-    """Copy the upper triangle below the diagonal, in tiles that stay in the processor's cache."""
-    dim = matrix.shape[-1]
-    for first in range(0, dim, TILE):
-        rows = slice(first, first + TILE)
-        corner = matrix[..., rows, rows]
-        corner += np.swapaxes(np.triu(corner, 1), -1, -2)
-        for second in range(first + TILE, dim, TILE):
-            columns = slice(second, second + TILE)
-            matrix[..., columns, rows] = np.swapaxes(matrix[..., rows, columns], -1, -2)
+    step, back = np.arange(dim), np.empty((dim, dim), dtype=np.intp)
+    back[step, step] = step
+    back[rows, columns] = back[columns, rows] = dim + np.arange(len(rows))
+    return np.concatenate([step * (dim + 1), rows * dim + columns]), back
