@@ -320,6 +320,31 @@ def test_sums_in_balls_are_those_of_the_rows_drawn_in(dim: int, count: int) -> N
             np.testing.assert_allclose(found[run, :, 1:], expected, atol=2.0**-GRID_BITS * count)
 
 
+@every("components", [1, 4])
+def test_runs_that_ask_alike_get_one_answer(
+    components: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bit for bit what each gets by itself, and asked of the rows once."""
+    rng, dim, which = np.random.default_rng(4), 2, np.array([1, 0, 1, 2, 0, 1])
+    rows = Rows(rng.uniform(-1, 1, (700, dim)), math.sqrt(dim))
+    centres, middle = rng.uniform(-1, 1, (3, components, dim)), rng.uniform(-1, 1, (3, dim))
+    radius, clips = np.array([0.5, 0.9, 2.0]), list[float]()
+    in_ball = nearest_centres._in_ball
+    alone = [
+        sums_in_balls(Rows(rows.units), *(part[k : k + 1] for part in (centres, middle, radius)))
+        for k in which
+    ]
+
+    def watched(away: np.ndarray, size: float) -> np.ndarray:
+        clips.append(size)
+        return in_ball(away, size)
+
+    monkeypatch.setattr(nearest_centres, "_in_ball", watched)
+    found = sums_in_balls(rows, centres[which], middle[which], radius[which])
+    np.testing.assert_array_equal(found, np.concatenate(alone))
+    assert sorted(clips) == [0.5, 0.9, 2.0]
+
+
 def test_rows_kept_in_balls_are_those_of_the_balls_that_are_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

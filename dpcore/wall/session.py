@@ -386,8 +386,8 @@ class Session(Generic[S]):
                 standard = draw((contribution.components, span.stop - span.start))
                 standard[..., contribution.off_diagonal(block)] *= noise.widen_off_diagonal
                 size = scale * contribution.scale(block)
-                for run, which in enumerate(self._draws):
-                    total[run, :, span] += size[run] * standard[which]
+                for group in range(contribution.components):
+                    total[:, group, span] += size[:, None] * standard[self._draws, group]
         spread = np.sqrt(2.0) * scale if laplace else scale
         return {block: spread * contribution.scale(block) for block in blocks}
 

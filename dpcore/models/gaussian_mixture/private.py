@@ -46,7 +46,7 @@ from dpcore.models.gaussian_mixture.parameters import MixtureParameters
 from dpcore.models.shared.all_rows import MULTIPLIERS, release_in_ball
 from dpcore.models.shared.allocation import losses, solved_weights, step_shares
 from dpcore.models.shared.group_means import within
-from dpcore.models.shared.location import located
+from dpcore.models.shared.location import View
 from dpcore.models.shared.moments import (
     TINY,
     drawn_to_round,
@@ -218,14 +218,16 @@ def _all_rows(session: Session[Any], settings: MixtureSettings, multipliers: lis
     multipliers ``(B,)``: of one release, or of the four of
     :func:`~dpcore.models.shared.all_rows.release_in_ball`. In few columns the limits serve better;
     the first three releases are made there too, because a budget is priced before the columns are
-    known, and are not used.
+    known, and are not used: all runs ask the same, which is added up once.
     """
     dim = session.public.dim
     if settings.covariance == "full" and dim > TREE_DIM and session.private:
         return _in_ball(session, multipliers[-1] / MULTIPLIERS[-1])
     if len(multipliers) > 1 and session.private:
-        norms, first, distances, _ = multipliers
-        located(session, norms, first, distances)
+        view, (norms, first, distances, _) = View.of(session), multipliers
+        view.radii("distances from the middle", norms)
+        view.sums("mean of all rows", view.middle[:, None], first)
+        view.radii("distances from the middle", distances)
     radius = session.radius
     bound = 1.0 if math.isinf(radius) else radius
     evenly = bound**2 / (dim + 2)  # variance of rows spread evenly over the ball

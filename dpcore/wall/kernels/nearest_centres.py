@@ -296,6 +296,10 @@ def sums_in_balls(rows: Rows, centres: Array, middle: Array, radius: Array) -> A
     row is a function of that row, to the last bit, and lies inside the ball.
     """
     runs, components, dim = centres.shape
+    alike = np.concatenate([centres.reshape(runs, -1), middle, radius[:, None]], axis=1)
+    _, first, back = np.unique(alike, axis=0, return_index=True, return_inverse=True)
+    if len(first) < runs:
+        return sums_in_balls(rows, centres[first], middle[first], radius[first])[back.reshape(-1)]
     tree = components > 1 and dim <= TREE_DIM and not rows.once  # one centre: nothing to search
     if tree and not middle.any():
         return _sums_about_zero(rows, centres, radius)
