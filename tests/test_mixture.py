@@ -385,6 +385,14 @@ def groups_of(structure: str) -> Groups:
     return Groups(stacked([a_start(3, 2, structure)] * 2), np.array([False, True]))
 
 
+def test_a_step_asks_for_rows_of_the_groups_in_use_alone() -> None:
+    """Two of three groups, and one where all rows are one."""
+    groups = groups_of("full")
+    assert groups.asking().counted().tolist() == [3, 1]
+    fewer = replace(groups.mixture, weights=np.array([[0.3, 0.7, 0.0]] * 2))
+    assert replace(groups, mixture=fewer).asking().counted().tolist() == [2, 1]
+
+
 @given(STATISTICS, st.sampled_from([1.0, 40.0, 1e9]))
 @examples(60)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -460,7 +468,7 @@ def in_own_frames(
     matrix = whitening(mixture.covariances)[0]
     seen = np.einsum("bkij,bkjn->bkin", matrix, rows.T - mixture.means[..., None])
     length = np.linalg.norm(seen, axis=2)
-    weights = sharing(mixture)(length**2, slice(None))
+    weights = sharing(mixture)(length**2, np.arange(mixture.runs))
     seen *= np.minimum(1.0, radius / np.maximum(length, 1e-300))[:, :, None]
     squares = np.einsum("bkn,bkin,bkjn->bkij", weights, seen, seen)
     if structure == "diag":

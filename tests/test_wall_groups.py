@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,11 +49,11 @@ def asked(dim: int, components: int, sharing: Any, seed: int = 0, width: float =
     return InGroups(middle, (turn + np.swapaxes(turn, 2, 3)) / width, sharing)
 
 
-def hostile(trick: str) -> Callable[[Array, slice], Array]:
+def hostile(trick: str) -> Callable[[Array, Any], Array]:
     return lambda squares, runs: HOSTILE[trick](np.sin(squares))
 
 
-def softly(squares: Array, runs: slice) -> Array:
+def softly(squares: Array, runs: Any) -> Array:
     weights = np.exp(-0.5 * (squares - squares.min(axis=1, keepdims=True)))
     return weights / weights.sum(axis=1, keepdims=True)
 
@@ -95,7 +96,7 @@ def test_no_floats_move_a_sum_by_more_than_the_sensitivity(
     """Rows and weights that are any floats; which weights a row gets depends on that row alone."""
     shape = shape_of(structure, 2, 3)
 
-    def sharing(squares: Array, runs: slice) -> Array:
+    def sharing(squares: Array, runs: Any) -> Array:
         digits = np.nan_to_num(np.abs(np.sin(squares[:, 0])) * 1e4)
         return np.moveaxis(weights[digits.astype(int) % 5], 2, 1)
 
@@ -145,6 +146,46 @@ def test_the_sum_is_that_of_every_row_in_every_frame(
         expected += weights[..., None] * np.concatenate([one, seen, squares], axis=2)
     found = group_sums(Rows(rows), of, shape, even=even)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@every("structure", STRUCTURES)
+@every("even", EVEN)
+@every("few", [0, 100])
+def test_a_group_without_rows_leaves_the_others_as_if_it_were_not_there(
+    structure: str, even: bool, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each run's numbers of groups are its own, and so are its weights."""
+    monkeypatch.setattr(kernel, "FEW_GROUPS", few)
+    rows = Rows(np.random.default_rng(2).uniform(-1, 1, (700, 3)), math.sqrt(3.0))
+    shape, size = shape_of(structure, 3, 4), np.array([1.0, 2.0, 0.5])
+
+    def sharing(squares: Array, runs: Any) -> Array:
+        return softly(squares * size[runs, None, None], runs)
+
+    def of_run(run: int, squares: Array, runs: Any) -> Array:
+        return sharing(squares, [run])
+
+    of, number = asked(3, 4, sharing), np.array([3, 1, 3])
+    sums = group_sums(rows, replace(of, number=number), shape, even=even)
+    for run, count in enumerate(number.tolist()):
+        frame = of.center[run : run + 1, :count], of.matrix[run : run + 1, :count]
+        alone = InGroups(*frame, partial(of_run, run))
+        expected = group_sums(rows, alone, replace(shape, components=count), even=even)
+        np.testing.assert_allclose(sums[run, :count], expected[0], rtol=1e-9, atol=1e-9)
+        assert not np.any(sums[run, count:])
+
+
+@every("trick", HOSTILE)
+@every("adjacency", ADJACENCIES)
+@pytest.mark.filterwarnings("ignore:(invalid|overflow):RuntimeWarning")
+def test_groups_without_rows_move_no_sum_further(trick: str, adjacency: str) -> None:
+    rng, shape = np.random.default_rng(6), shape_of("full", 2, 3)
+    rows = rng.uniform(-1, 1, (7, 2)) * 10.0 ** rng.integers(-3, 4)
+    of = replace(asked(2, 3, hostile(trick)), number=np.array([1, 3, 2]))
+    tables = (rows, neighbour(rows, rng.uniform(-9, 9, (1, 2)), adjacency))
+    for even in EVEN:
+        sums = [group_sums(Rows(table), of, shape, even=even) for table in tables]
+        assert_within(sums[0] - sums[1], shape, adjacency)
 
 
 def narrow(runs: int, dim: int, components: int, rng: np.random.Generator) -> InGroups:
@@ -220,6 +261,9 @@ def test_frames_of_a_wrong_shape_and_ones_without_end_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match="frame"):
             shape.checked(session, wrong)
+    for number in ([1, 2], [0, 1, 2], [1, 2, 3]):
+        with pytest.raises(ValueError, match="number"):
+            shape.checked(session, replace(of, number=np.array(number)))
 
 
 @every("bad", [(RUNS, 2, 1), (RUNS, 1, 5), (5,)])

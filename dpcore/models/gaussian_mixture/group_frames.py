@@ -12,6 +12,7 @@ All of it reads released values alone, costs nothing and is total.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ from dpcore.models.shared.moments import (
     structured,
 )
 from dpcore.wall.data import whitening
-from dpcore.wall.statistics import NoisyMoments, Sharing, Structure
+from dpcore.wall.statistics import InGroups, NoisyMoments, Sharing, Structure
 
 # What noise is weighed against. A group's mean and shape are expected to change by so much in a
 # step, in its own deviations; where all rows are one group, they are off by so much at first.
@@ -62,8 +63,9 @@ def sharing(mixture: Mixture) -> Sharing:
         constant = np.log(mixture.weights)
     constant = constant - 0.5 * np.linalg.slogdet(mixture.covariances)[1]
 
-    def shares(squares: Array, runs: slice) -> Array:
-        weights: Array = constant[runs, :, None] - 0.5 * squares
+    def shares(squares: Array, runs: NDArray[np.intp]) -> Array:
+        weights: Array = -0.5 * squares
+        weights += constant[runs, : squares.shape[1], None]
         with np.errstate(invalid="ignore"):  # a row that is infinitely far from all has no weight
             weights -= weights.max(axis=1, keepdims=True)
         np.exp(weights, out=weights)
@@ -87,11 +89,11 @@ def left_by_clipping(dim: int, radius: float) -> float:
 class Groups:
     """Groups on their way, of B runs in unit coordinates.
 
-    mixture: a group with weight 0 is not in use. alone ``(B,)``: runs in which noise leaves nothing
-    of groups to be seen, so all rows are one, the first. counts ``(B, K)``: averaged over steps;
-    noise, worth ``(B,)``: variance of that in squares of the last step, and how many such steps all
-    of them are worth; doubt ``(B, 2)``: square error in mean and shape of a group that has all
-    rows. The last four come from the steps behind; ``None`` before the first.
+    mixture: groups with weight 0 are not in use, and stand last. alone ``(B,)``: runs in which
+    noise leaves nothing of groups to be seen, so all rows are one, the first. counts ``(B, K)``:
+    averaged over steps; noise, worth ``(B,)``: variance of that in squares of the last step, and
+    how many such steps all of them are worth; doubt ``(B, 2)``: square error in mean and shape of a
+    group that has all rows. The last four come from the steps behind; ``None`` before the first.
     """
 
     mixture: Mixture
@@ -106,11 +108,15 @@ class Groups:
         """Which groups are in use, ``(B, K)``."""
         return self.mixture.weights > 0.0
 
-    def asking(self) -> Mixture:
-        """The mixture that shares out the rows: where all are one group, the first has them all."""
-        weights, first = self.mixture.weights, np.zeros_like(self.mixture.weights)
-        first[:, 0] = 1.0
-        return replace(self.mixture, weights=np.where(self.alone[:, None], first, weights))
+    @cached_property
+    def frames(self) -> tuple[Array, Array]:
+        """Matrices ``(B, K, d, d)`` into the frames of the groups, and back."""
+        return whitening(self.mixture.covariances)
+
+    def asking(self) -> InGroups:
+        """What a step asks of the rows: where all are one group, the first has them all."""
+        number = np.where(self.alone, 1, np.count_nonzero(self.used, axis=1))
+        return InGroups(self.mixture.means, self.frames[0], sharing(self.mixture), number)
 
     def after(self, noisy: NoisyMoments, whole: Whole, radius: float) -> Groups:
         """A step on moments that each group has in its own frame, inside a ball of ``radius``.
@@ -140,7 +146,7 @@ class Groups:
         shape = shape / left_by_clipping(dim, radius) - eye
         shape = eye + _signal(off[:, 1:], shape_noise)[..., None, None] * shape
         shape = floored_eigenvalues(shape, np.full(taken.shape, 1.0 / MOST_CHANGE), MOST_CHANGE)
-        root = whitening(self.mixture.covariances)[1]
+        root = self.frames[1]
         means = self.mixture.means + (root @ move[..., None])[..., 0]
         weights = np.where(self.used, number, 0.0)
         weights /= weights.sum(axis=1, keepdims=True)

@@ -34,13 +34,7 @@ from dpcore.fitting.recipe import (
 )
 from dpcore.models.gaussian_mixture import MixtureSettings
 from dpcore.models.gaussian_mixture import mathematics as gmm
-from dpcore.models.gaussian_mixture.group_frames import (
-    Groups,
-    Whole,
-    held,
-    merged,
-    sharing,
-)
+from dpcore.models.gaussian_mixture.group_frames import Groups, Whole, held, merged
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.gaussian_mixture.parameters import MixtureParameters
 from dpcore.models.shared.all_rows import MULTIPLIERS, release_in_ball
@@ -63,7 +57,6 @@ from dpcore.wall.statistics import (
     TREE_DIM,
     GroupMoments,
     InFrame,
-    InGroups,
     MixtureMoments,
 )
 
@@ -135,17 +128,16 @@ def fit_proved(
         if iteration == searching + 1:
             fewer = merged(groups.mixture, components, settings.covariance)
             groups = Groups(fewer, alone, doubt=groups.doubt)
-        asking, count = groups.asking(), groups.mixture.components
-        matrix, inverse = whitening(asking.covariances)
+        means, (matrix, inverse) = groups.mixture.means, groups.frames
         noisy = session.release(
             f"iteration {iteration}: moments",
-            _group_moments(settings, dim, count, radius),
-            InGroups(asking.means, matrix, sharing(asking)),
+            _group_moments(settings, dim, means.shape[1], radius),
+            groups.asking(),
             Noise("gaussian", step_noise),
         )
         groups = groups.after(noisy, whole, radius)
         history.append(partial(_leaving, groups.mixture, whole, settings))
-        clipping.append(Frame(asking.means[0], matrix[0], inverse[0], radius))
+        clipping.append(Frame(means[0], matrix[0], inverse[0], radius))
     return Runs(history[-1](), Later(tuple(history)), clipping)
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from dpcore.wall.session import Session
     from dpcore.wall.subsample import Minibatches
 
+SMALL = 32  # up to this dimension a whole product is faster than half of a symmetric one
+
 
 @dataclass(frozen=True)
 class GroupMoments(ComponentMoments[InGroups]):
@@ -29,7 +31,8 @@ class GroupMoments(ComponentMoments[InGroups]):
     the distance of two rows' contributions is convex in their weights and largest where both are 0
     or a unit vector, as there. One unit vector has the norm of one component's part. Different
     ones share no coordinate: at most ``2 (a^2 + b^2 + c^2)``, whatever the frames. The same one
-    compares ``y_k`` and ``y_k'``, two points of one ball. QED.
+    compares ``y_k`` and ``y_k'``, two points of one ball. A group that is said to have no rows has
+    weight 0. QED.
     """
 
     lemma = "joint diameter of counts, sums and squares on simplex weights and clipped balls"
@@ -42,7 +45,10 @@ class GroupMoments(ComponentMoments[InGroups]):
             raise ValueError("frames must have the shapes (runs, components, dim) and (..., dim)")
         if not (np.all(np.isfinite(center)) and np.all(np.isfinite(matrix))):
             raise ValueError("a frame is not finite")
-        return InGroups(center, matrix, of.sharing)
+        number = np.array(of.counted())
+        if number.shape != shape[:1] or not np.all((number >= 1) & (number <= shape[1])):
+            raise ValueError("number must have the shape (runs,) and lie in 1 to components")
+        return InGroups(center, matrix, of.sharing, number)
 
     def bounds(self, session: Session[Any], of: InGroups) -> tuple[float, float]:
         return self.radius, self.radius
@@ -54,13 +60,16 @@ class GroupMoments(ComponentMoments[InGroups]):
         return np.asarray(session._features.total(sum_of)), None
 
     def weighted(self, rows: Array, weights: Array) -> Array:
-        """``(b, K, p)``: sums over clipped rows ``(b, K, d, m)`` by weights ``(b, K, m)``."""
-        weighted = rows * weights[:, :, None]
+        """``(G, p)``: sums over clipped rows ``(G, d, m)``, which are overwritten, by weights
+        ``(G, m)``."""
+        root = np.sqrt(weights)
+        rows *= root[:, None]
         if self.structure == "full":
-            squares = symmetric_to_coordinates(weighted @ np.swapaxes(rows, 2, 3))
+            other = rows if self.dim > SMALL else rows.copy()
+            squares = symmetric_to_coordinates(other @ np.swapaxes(rows, 1, 2))
         else:
-            squares = np.einsum("bkdm,bkdm->bkd", weighted, rows)
+            squares = np.einsum("gdm,gdm->gd", rows, rows)
             if self.structure == "spherical":
-                squares = squares.sum(axis=2, keepdims=True)
-        counts = weights.sum(axis=2)[..., None]
-        return np.concatenate([counts, weighted.sum(axis=3), squares], axis=2)
+                squares = squares.sum(axis=1, keepdims=True)
+        sums = (rows @ root[..., None])[..., 0]
+        return np.concatenate([weights.sum(axis=1)[:, None], sums, squares], axis=1)
