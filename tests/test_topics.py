@@ -374,6 +374,17 @@ def test_for_one_topic_the_bound_is_the_likelihood() -> None:
     np.testing.assert_allclose(found, table @ np.log(words[0]), rtol=1e-6, atol=1e-6)
 
 
+def test_equal_topics_count_as_one_of_their_joint_prior() -> None:
+    """The likelihood is that of the list, and of two topics where one of them is there twice."""
+    table, words = texts(), random_topics(2).words[0]
+    same = lda.log_likelihood(bags_of(table), np.repeat(words[:1], 5, axis=0), 0.2)
+    np.testing.assert_allclose(same, table @ np.log(words[0]), rtol=1e-6, atol=1e-6)
+    bags, priors = bags_of(table), np.array([0.4, 0.2])
+    whole = lda.log_likelihood(bags, words[[0, 1, 0]], 0.2)
+    mix = lda.mixes(bags, words, priors, lda.FINE, lda.LONG)
+    np.testing.assert_allclose(whole, lda.log_likelihood_at(bags, words, mix, priors), rtol=1e-3)
+
+
 def test_the_bound_is_below_the_likelihood_and_near_it() -> None:
     """Two topics: the likelihood is one integral over the mix."""
     words = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])

@@ -77,13 +77,14 @@ def expected(topics: Topics) -> Array:
 def mixes(
     bags: Bags,
     words: Array,
-    prior: float,
+    prior: Array | float,
     tolerance: float | None = None,
     rounds: int | None = None,
 ) -> Array:
     """Dirichlet parameters ``(m, K)`` of each document's mix of topics.
 
-    words ``(K, V)``: how much of a word each topic has, up to a factor a word. prior: of the mix.
+    words ``(K, V)``: how much of a word each topic has, up to a factor a word. prior: of the mix,
+    one number or one for each topic ``(K,)``.
     Documents of like many words are worked on together, in single precision, each until it moves by
     less than ``tolerance`` (:data:`TOLERANCE`), so many ``rounds`` at most (:data:`ROUNDS`); the
     cores share the blocks.
@@ -138,7 +139,7 @@ def _mixes_of_block(
     which: Indices,
     width: int,
     by_word: Small,
-    prior: float,
+    prior: Array | float,
     end: tuple[float, int],
 ) -> Array:
     """:func:`mixes` of some documents, padded with words that do not count.
@@ -149,12 +150,12 @@ def _mixes_of_block(
     """
     starts, distinct = bags.starts[which], np.diff(bags.starts)[which]
     if not len(bags.words):
-        return np.full((len(which), by_word.shape[1]), np.float32(prior))
+        return np.full((len(which), by_word.shape[1]), np.asarray(prior, dtype=np.float32))
     inside = np.arange(width) < distinct[:, None]
     at = np.where(inside, starts[:, None] + np.arange(width), 0)
     counts = np.where(inside, bags.counts[at], 0.0).astype(np.float32)
     shares = by_word[np.where(inside, bags.words[at], 0)]
-    topics, small = by_word.shape[1], np.float32(prior)
+    topics, small = by_word.shape[1], np.asarray(prior, dtype=np.float32)
     mix = small + np.repeat(counts.sum(axis=1, keepdims=True) / np.float32(topics), topics, axis=1)
     out = np.empty(mix.shape)
     left = np.arange(len(which))
@@ -379,14 +380,20 @@ def log_likelihood(bags: Bags, words: Array, prior: float) -> Array:
     """A lower bound on the log-likelihood of each document ``(m,)`` under topics ``(K, V)``.
 
     words: probabilities. The bound of Blei, Ng, Jordan 2003, section 5.3, with the topics fixed;
-    for one topic it is exact.
+    for one topic it is exact. Topics that are equal count as one, of their joint prior, which
+    changes no likelihood and makes the bound tighter.
     """
-    return log_likelihood_at(bags, words, mixes(bags, words, prior, FINE, LONG), prior)
+    lists, times = np.unique(words, axis=0, return_counts=True)
+    priors = np.full(len(words), prior)
+    if len(lists) < len(words):
+        words, priors = lists, times * prior
+    return log_likelihood_at(bags, words, mixes(bags, words, priors, FINE, LONG), priors)
 
 
-def log_likelihood_at(bags: Bags, words: Array, mix: Array, prior: float) -> Array:
+def log_likelihood_at(bags: Bags, words: Array, mix: Array, prior: Array | float) -> Array:
     """The same bound at given mixes ``(m, K)``: largest where they are those of :func:`mixes`."""
-    topics, owner = len(words), np.repeat(np.arange(bags.count), np.diff(bags.starts))
+    priors = np.broadcast_to(prior, len(words))
+    owner = np.repeat(np.arange(bags.count), np.diff(bags.starts))
     total = mix.sum(axis=1)
     logs = psi(mix) - psi(total)[:, None]
     weight = np.exp(logs)
@@ -397,9 +404,7 @@ def log_likelihood_at(bags: Bags, words: Array, mix: Array, prior: float) -> Arr
         whole = np.einsum("ek,ek->e", by_word[bags.words[at]], weight[owner[at]])
         score = bags.counts[at] * np.log(np.maximum(whole, 1e-300))
         values += np.bincount(owner[at], score, minlength=bags.count)
-    prior_term = (
-        gammaln(topics * prior) - topics * gammaln(prior) + (prior - 1.0) * logs.sum(axis=1)
-    )
+    prior_term = gammaln(priors.sum()) - gammaln(priors).sum() + logs @ (priors - 1.0)
     entropy = gammaln(mix).sum(axis=1) - gammaln(total) - ((mix - 1.0) * logs).sum(axis=1)
     return np.asarray(values + prior_term + entropy)
 
