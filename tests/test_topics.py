@@ -26,9 +26,15 @@ from dpcore.evaluation.yardstick import Scorer
 from dpcore.fitting.api import fit_grid
 from dpcore.models.topics import cells as topic_cells
 from dpcore.models.topics import mathematics as lda
-from dpcore.models.topics.cells import sharpened
+from dpcore.models.topics.cells import hidden, sharpened
 from dpcore.models.topics.mathematics import Frequencies, Memory, Topics
-from dpcore.models.topics.private import RECIPE, TopicSettings, published_epsilon, published_noise
+from dpcore.models.topics.private import (
+    RECIPE,
+    TopicSettings,
+    _steps_alone,
+    published_epsilon,
+    published_noise,
+)
 from dpcore.models.topics.scoring import YARDSTICK, align, completion, distances, split_words
 from dpcore.privacy import Event, Gaussian
 from dpcore.schema import Schema
@@ -174,13 +180,18 @@ ANYTHING = arrays(np.float64, (2, 3, 4), elements=st.floats(allow_nan=True, allo
 def test_every_step_is_total(counts: Array, words: Array, sd: float, step: float) -> None:
     released = NoisyTopics(counts, np.full(2, sd))
     known = Frequencies(words[:, :1], np.array([sd, 1.0]), np.array([[[1.0, 0.0, 1.0, 1.0]]] * 2))
-    memory = lda.remember(released, 0.5, None, step)
-    memory = lda.remember(released, 0.5, memory, step)
+    begun = lda.nothing(Topics(np.ones((2, 3, 4))))
+    memory = lda.remember(released, 0.5, begun, np.array([step, 0.0]))
+    memory = lda.remember(released, 0.5, memory, np.array([step, 0.0]))
+    known = known.beside(released, 0.5, np.array([False, True]))
+    hidden(memory, known)
     before = Topics(np.ones((2, 3, 4)))
     for found in (
         lda.topics_of(memory, 0.3),
         sharpened(memory, 0.3),
         sharpened(memory, 0.3, known),
+        sharpened(begun, 0.3, known),
+        lda.begun(before, before, memory),
         lda.published_step(released, 0.5, before, 0.3, step),
     ):
         assert np.all(np.isfinite(found.concentration))
@@ -277,7 +288,7 @@ def test_the_cells_of_a_word_add_up_to_what_is_known_of_it() -> None:
     )
     words = Frequencies(looked, np.full(1, 20.0), kept)
     found = sharpened(Memory(counts, np.full(1, 20.0)), 0.5, words).concentration - 0.5
-    sums, expected = found.sum(axis=(0, 1)), known.expected[0, 0]
+    sums, expected = found.sum(axis=(0, 1)), topic_cells._words(known, np.array([0]))[0, 0]
     np.testing.assert_allclose(sums / sums.sum(), expected / expected.sum(), atol=1e-9)
     assert sums[3] == 0.0
 
@@ -307,20 +318,80 @@ def test_two_releases_of_words_count_by_their_precision() -> None:
     assert (both.counts[0, 0] - truth).std() == pytest.approx(48.0, rel=0.05)
 
 
-def test_one_topic_is_as_it_was() -> None:
-    memory = Memory(np.random.default_rng(0).normal(5.0, 5.0, (2, 1, 40)), np.array([3.0, 0.0]))
-    np.testing.assert_array_equal(
-        sharpened(memory, 1.0).concentration, lda.topics_of(memory, 1.0).concentration
-    )
+def test_one_topic_is_as_good_as_a_list_of_words_can_be() -> None:
+    """Words of like frequencies are pulled together, run by run; without noise they stay."""
+    counts = 50.0 + np.random.default_rng(0).normal(0.0, 10.0, (2, 1, 400))
+    memory = Memory(counts, np.array([10.0, 0.0]))
+    found = sharpened(memory, 1.0).concentration - 1.0
+    assert found[0].std() < 0.3 * lda.topics_of(memory, 1.0).concentration[0].std()
+    np.testing.assert_allclose(found[1], counts[1])
+
+
+def noisy_counts(topics: Array, seed: int, sd: float) -> tuple[Memory, Frequencies]:
+    """Counts of topics ``(K, V)`` and of words, with noise, as a fit releases them."""
+    rng = np.random.default_rng(seed)
+    counts = (topics + rng.normal(0, sd, topics.shape))[None]
+    looked = (topics.sum(axis=0) + rng.normal(0, sd, topics.shape[1]))[None, None]
+    noise = np.full(1, sd)
+    return Memory(counts, noise), Frequencies(looked, noise, np.ones_like(looked))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_one_list_in_different_amounts_stays_one(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    list_of_words = rng.dirichlet(np.full(200, 0.5))
+    counts = 20_000.0 * rng.dirichlet(np.full(8, 2.0))[:, None] * list_of_words
+    memory, words = noisy_counts(counts, seed, 10.0)
+    found = sharpened(memory, 0.125, words)
+    np.testing.assert_array_equal(np.ptp(found.words, axis=1), 0.0)
+    assert hidden(memory, words).all()
+    apart = 20_000.0 / 8 * rng.dirichlet(np.full(200, 0.5), size=8)
+    assert not hidden(*noisy_counts(apart, seed, 10.0)).any()
+
+
+def test_what_topics_differ_by_is_kept_whole_without_noise() -> None:
+    rng = np.random.default_rng(6)
+    counts = rng.gamma(2.0, 50.0, (3, 5, 40))
+    even = counts.mean(axis=1, keepdims=True)
+    parts = [
+        topic_cells.trusted(counts, np.full(3, sd), even) for sd in (0.0, 1e-6, 1.0, 30.0, 1e6)
+    ]
+    np.testing.assert_allclose(parts[:2], 1.0)
+    np.testing.assert_array_equal(parts[-1], 0.0)
+    assert np.all(np.diff(parts, axis=0) <= 0.0)
+
+
+def test_words_alone_count_beside_the_first_look_by_their_precision() -> None:
+    rng = np.random.default_rng(7)
+    truth = np.full(5_000, 100.0)
+    looked = truth + rng.normal(0, 6.0, 5_000)
+    every = np.ones((2, 1, 5_000))
+    first = Frequencies(np.stack([[looked]] * 2), np.full(2, 6.0), every)
+    sums = np.zeros((2, 3, 5_000))
+    sums[:, 0] = 0.25 * truth + rng.normal(0, 2.0, 5_000)
+    both = first.beside(NoisyTopics(sums, np.full(2, 2.0)), 0.25, np.array([True, False]))
+    np.testing.assert_allclose(both.counts_sd, [4.8, 6.0])  # 1 / 4.8^2 = 1 / 6^2 + 1 / 8^2
+    assert both.counts[0].std() == pytest.approx(4.8, rel=0.05)
+    np.testing.assert_array_equal(both.counts[1, 0], looked)
+
+
+def test_a_step_of_no_weight_leaves_a_run_where_it_began() -> None:
+    start = lda.start(2, 3, 4, 0)
+    step = NoisyTopics(np.full((2, 3, 4), 9.0), np.full(2, 1.0))
+    memory = lda.remember(step, 0.5, lda.nothing(start), np.array([0.0, 0.4]))
+    np.testing.assert_array_equal(memory.counts[0], 0.0)
+    np.testing.assert_allclose(memory.counts[1], 18.0)
+    np.testing.assert_allclose(memory.start, [1.0, 0.6])
+    near = lda.begun(lda.topics_of(memory, 0.3), start, memory)
+    np.testing.assert_array_equal(near.concentration[0], start.concentration[0])
 
 
 def test_averages_carry_the_noise_that_is_left_in_them() -> None:
     rng = np.random.default_rng(0)
-    memory = None
+    memory = lda.nothing(Topics(np.ones((1, 100, 100))))
     for iteration in range(1, 6):
         noise = NoisyTopics(rng.normal(0, 2.0, (1, 100, 100)), np.full(1, 2.0))
-        memory = lda.remember(noise, 0.5, memory, lda.step_size(iteration, 1.0, 0.6))
-    assert memory is not None
+        memory = lda.remember(noise, 0.5, memory, np.array([lda.step_size(iteration, 1.0, 0.6)]))
     assert memory.counts.std() == pytest.approx(float(memory.counts_sd[0]), rel=0.04)
     assert memory.counts_sd[0] < 4.0
 
@@ -329,11 +400,11 @@ def test_the_mean_and_the_start_have_the_weights_of_stochastic_variational_bayes
     """Hoffman, Blei, Bach 2010: each step mixes its own counts into what there was."""
     rng = np.random.default_rng(1)
     begun = mixed = rng.gamma(2.0, 1.0, (1, 3, 4))
-    memory = None
+    memory = lda.nothing(Topics(begun))
     for iteration in range(1, 8):
         counts, step = rng.gamma(2.0, 5.0, (1, 3, 4)), lda.step_size(iteration, 3.0, 0.7)
         mixed = (1.0 - step) * mixed + step * counts
-        memory = lda.remember(NoisyTopics(counts, np.zeros(1)), 1.0, memory, step)
+        memory = lda.remember(NoisyTopics(counts, np.zeros(1)), 1.0, memory, np.array([step]))
         both = (1.0 - memory.start) * memory.counts + memory.start * begun
         np.testing.assert_allclose(both, mixed)
 
@@ -363,6 +434,71 @@ def test_at_equal_steps_plain_topics_are_no_worse_than_scikit_learns() -> None:
         peer = bench._sklearn_fit(setup, corpus.as_matrix, "one core", seed)
         theirs.append(corpus.perplexity(peer))
     assert np.mean(ours) < np.mean(theirs)
+
+
+# --- where noise is strong -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.3])
+def test_where_noise_hides_topics_they_are_no_worse_than_word_frequencies(epsilon: float) -> None:
+    """Simulated documents of five topics that hardly differ; a fifth more than the rival's loss."""
+    documents = bench.Corpus(2_000, 200, 5, 50)
+    scorer = Scorer.of(documents.sealed)
+    found, rival, exact = (
+        YARDSTICK.score(
+            fit_grid(
+                "lda", documents.sealed, privacy=budget, n_components=topics, **words
+            ).runs.final,
+            scorer,
+        )
+        for topics, budget, words in (
+            (5, [dp.Privacy(epsilon=epsilon, delta=DELTA)], {"draws": range(5), "seed": 1}),
+            (1, [dp.Privacy(epsilon=epsilon, delta=DELTA)], {"draws": range(5), "seed": 1}),
+            (1, None, {}),
+        )
+    )
+    worse = exact[0] - np.median(found)
+    assert worse < 1.2 * (exact[0] - np.median(rival))
+
+
+def test_where_noise_is_strong_steps_release_words_alone() -> None:
+    """All words are in the first topic of such steps, with the same sensitivity."""
+    documents = bench.Corpus(500, 100, 4, 30).sealed
+    first = np.zeros((4, 100))
+    first[0] = 1.0
+    for epsilon, most, least in ((0.1, 11, 10), (100.0, 0, 0)):
+        budget = [dp.Privacy(epsilon=epsilon, delta=DELTA)]
+        grid = fit_grid("lda", documents, privacy=budget, n_components=4, seed=0)
+        alone = [np.array_equal(step, first) for step in grid.runs.clipping]
+        assert least <= sum(alone) <= most + 1
+        assert len(alone) == 12
+
+
+def test_a_run_with_words_alone_is_the_same_beside_one_without() -> None:
+    documents = bench.Corpus(500, 100, 4, 30).sealed
+    budgets = [dp.Privacy(epsilon=epsilon, delta=DELTA) for epsilon in (0.1, 100.0)]
+    both = fit_grid("lda", documents, privacy=budgets, n_components=4, seed=0).runs.final
+    alone = fit_grid("lda", documents, privacy=budgets[:1], n_components=4, seed=0).runs.final
+    np.testing.assert_array_equal(both.concentration[0], alone.concentration[0])
+
+
+def test_the_first_look_decides_how_many_steps_are_for_words_alone() -> None:
+    every = np.ones((4, 1, 10))
+    looked = Frequencies(7.0 * every, np.array([0.0, 1.0, 10.0, 1e9]), every)
+    np.testing.assert_array_equal(_steps_alone(looked, 5, 12, 4), [0, 0, 6, 11])
+    np.testing.assert_array_equal(_steps_alone(looked, 1, 12, 4), 0)
+    np.testing.assert_array_equal(_steps_alone(None, 5, 12, 4), 0)
+
+
+def test_documents_that_are_replaced_move_words_alone_as_far_as_any_topics() -> None:
+    first = np.zeros((3, 6))
+    first[0] = 1.0
+    sums = [
+        shared_out(bags_of(np.eye(6)[[word]] * 50.0), first, np.ones((1, 3)), 10.0)
+        for word in (0, 1)
+    ]
+    assert np.linalg.norm(sums[0] - sums[1]) == pytest.approx(10.0 * math.sqrt(2.0))
+    np.testing.assert_array_equal(sums[0][1:], 0.0)
 
 
 # --- likelihood ----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ noise for a topic, and the words of the next step are shared out by it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +24,17 @@ from dpcore.models.topics.mathematics import (
     Memory,
     Topics,
     cut_normal,
-    even_shares,
     topics_of,
 )
 
 EXACT = (0.3, 0.6, 1.0, 1.7, 3.0)  # multiples of a word's even share that a cell may hold just so
 SPREAD = (0.1, 0.6, 4.0, 25.0)  # and means of what it may hold otherwise
 ROUNDS = 30  # from even weights; where the counts tell nothing, these stay
+DOUBT = 2.0  # deviations of its noise that are taken off what topics differ by
+APART = 0.12  # spread of real topics; equal ones have .06 where noise is as large as counts
+CLEAR = 0.5  # noise of a cell, as a share of a usual count, below which they have less
+FAINT = 0.25  # of the differences: fewer are none, and all topics are the words of all documents
+FADING = 0.05  # the same after half of the steps: the others are for words alone
 LEAST = 1e-6  # of the weights is even: no multiple is ruled out
 LEARNED = 20_000  # cells by which the weights are found
 BLOCK = 1 << 16  # cells that are worked on together
@@ -40,20 +44,49 @@ ROOT = np.log(2.0 * np.pi) / 2.0
 def sharpened(memory: Memory, prior: float, words: Frequencies | None = None) -> Topics:
     """Topics from averaged noisy counts: each cell's mean given all that was released.
 
-    A word's cells add up to its released frequency and their own sum, each by its precision.
-    Without noise, and for one topic, as ``mathematics.topics_of``. Total: any real counts
-    give concentrations above 0.
+    A word's cells add up to its released frequency and their own sum, each by its precision, of
+    which the mean is taken by the same beliefs. Where noise hides the topics they are that list,
+    all of them. Without noise as ``mathematics.topics_of``. Total: any real counts give
+    concentrations above 0.
     """
     estimate = topics_of(memory, prior, words).concentration
+    for at, counts, sd, even in _evenly(memory, words):
+        estimate[at] = prior + _cells(counts, sd, even)
+    return Topics(np.clip(estimate, 1e-12, HIGHEST))
+
+
+def hidden(memory: Memory, words: Frequencies | None) -> NDArray[np.bool_]:
+    """Whether hardly anything of what topics differ by is likely to be kept ``(B,)``."""
+    faint = np.zeros(len(memory.counts), dtype=bool)
+    if memory.counts.shape[1] > 1:
+        for at, counts, sd, even in _evenly(memory, words):
+            faint[at] = trusted(counts, sd, even, 0.0) < FADING
+    return faint
+
+
+def _evenly(
+    memory: Memory, words: Frequencies | None
+) -> Iterator[tuple[NDArray[np.intp], Array, Array, Array]]:
+    """Noisy runs, some at a time: which, their counts ``(R, K, V)``, the noise in them ``(R,)`` and
+    even shares ``(R, 1, V)``. Counts before a run's first step say nothing."""
     counts = np.clip(np.nan_to_num(memory.counts, nan=0.0), -HIGHEST, HIGHEST)
-    even = even_shares(counts, _together(counts, memory.counts_sd, words))
+    sd = np.where(np.asarray(memory.start) < 1.0, memory.counts_sd, VAST)
+    together = _together(counts, sd, words)
     topics, size = counts.shape[1:]
-    noisy = np.flatnonzero((memory.counts_sd > 0.0) & (topics > 1))
+    noisy = np.flatnonzero(together.counts_sd > 0.0)
     group = max(1, BLOCK // max(1, topics * size))
     for first in range(0, len(noisy), group):
         at = noisy[first : first + group]
-        estimate[at] = prior + _cells(counts[at], memory.counts_sd[at], even[at])
-    return Topics(np.clip(estimate, 1e-12, HIGHEST))
+        yield at, counts[at], sd[at], _words(together, at) / topics
+
+
+def _words(together: Frequencies, at: NDArray[np.intp]) -> Array:
+    """Means ``(R, 1, V)`` of the words of R runs, each a multiple of what all have on average."""
+    allowed, counts = together.allowed[at, 0], together.counts[at, 0]
+    many, sd = np.maximum(allowed.sum(axis=1, keepdims=True), 1.0), together.counts_sd[at, None]
+    whole = np.maximum((counts * allowed).sum(axis=1, keepdims=True), sd * np.sqrt(many))
+    means = _learned(counts, sd, whole / many * allowed, HIGHEST) * allowed
+    return np.asarray(means * whole / np.maximum(means.sum(axis=1, keepdims=True), 1e-9))[:, None]
 
 
 def _together(counts: Array, sd: Array, words: Frequencies | None) -> Frequencies:
@@ -65,6 +98,8 @@ def _together(counts: Array, sd: Array, words: Frequencies | None) -> Frequencie
     released = np.clip(np.nan_to_num(words.counts, nan=0.0), -HIGHEST, HIGHEST) * words.allowed
     own = own * words.allowed
     every, of = (np.maximum(table.sum(axis=2)[:, 0], 1e-9) for table in (own, released))
+    unsure = own_sd * np.sqrt(words.allowed.sum(axis=(1, 2)))
+    every = np.where(unsure < VAST, np.maximum(every, unsure), of)
     times = every / of
     released_sd = words.counts_sd * times
     both = np.maximum(np.hypot(own_sd, released_sd), 1e-300)
@@ -76,14 +111,42 @@ def _together(counts: Array, sd: Array, words: Frequencies | None) -> Frequencie
 def _cells(counts: Array, sd: Array, even: Array) -> Array:
     """Means ``(R, K, V)`` of cells; those of a word add up to K even shares of it."""
     runs, topics, size = counts.shape
+    if topics == 1:
+        return even
     flat = runs, topics * size
     prior = np.broadcast_to(even, counts.shape).reshape(flat)
     cells = _learned(counts.reshape(flat), sd[:, None], prior, topics).reshape(counts.shape)
     whole = np.maximum(cells.sum(axis=1, keepdims=True), 1e-9)
-    return np.asarray(cells * (topics * even / whole))
+    part = trusted(counts, sd, even)[:, None, None]
+    part = np.where(part < FAINT, 0.0, part)
+    return np.asarray((part * (topics * cells / whole) + (1.0 - part)) * even)
 
 
-def _learned(counts: Array, sd: Array, even: Array, topics: int) -> Array:
+def trusted(counts: Array, sd: Array, even: Array, doubt: float = DOUBT) -> Array:
+    """How much of what topics differ by is kept ``(R,)``: 0 where noise can have made all of it, 1
+    without noise. counts ``(R, K, V)``, noise ``sd (R,)``, even shares ``(R, 1, V)``.
+
+    Topics that are one list in different amounts leave counts of rank one. What is beside that,
+    less its noise, is a share of the squares of the counts: the spread, in units of sqrt(K - 1).
+    Documents of equal topics are shared out by noise, and then by what noise had made of the
+    topics: so even equal topics spread, up to :data:`APART`, less where noise is weak.
+    """
+    topics, inside = counts.shape[1], even > 0.0
+    size = np.maximum(inside.sum(axis=(1, 2)), 1)
+    counts = np.where(inside, counts, 0.0)
+    square = np.maximum((even**2).sum(axis=(1, 2)), 1e-18)
+    amounts = (counts * even).sum(axis=2) / square[:, None]
+    line, noise = (amounts**2).sum(axis=1) * square, sd**2
+    cells = topics * (size - 1)
+    beside = (counts**2).sum(axis=(1, 2)) - line - noise * (cells + doubt * np.sqrt(2.0 * cells))
+    whole = np.maximum(line - noise * topics, topics * square)
+    spread = np.maximum(beside / whole, 0.0) / np.sqrt(topics - 1)
+    ratio = np.maximum(sd / np.sqrt(square / size), 1.0 / HIGHEST)
+    times = np.minimum(spread / APART * (1.0 + (CLEAR / ratio) ** 2), HIGHEST) ** 4
+    return np.asarray(times / (1.0 + times))
+
+
+def _learned(counts: Array, sd: Array, even: Array, topics: float) -> Array:
     """Means ``(R, C)`` of the cells of R runs, noise ``sd (R, 1)``, at their own weights."""
     every = max(1, counts.shape[1] // LEARNED)
     some = slice(None, None, every)
@@ -104,7 +167,7 @@ def _mixed(likely: Array, means: Array, weights: Array) -> Array:
     return np.asarray(np.einsum("jrc,jrc->rc", chances, means) / chances.sum(axis=0))
 
 
-def _believed(counts: Array, sd: Array, even: Array, topics: int) -> tuple[Array, Array]:
+def _believed(counts: Array, sd: Array, even: Array, topics: float) -> tuple[Array, Array]:
     """(how likely counts ``(R, C)`` are, their means) under each belief, both ``(J, R, C)``: first
     just so, then spread. The likelihood is up to a factor of each cell, by which the largest is 1.
 
@@ -123,7 +186,7 @@ def _believed(counts: Array, sd: Array, even: Array, topics: int) -> tuple[Array
     return np.exp(logs - logs.max(axis=0)), sd * np.concatenate([just, mean])
 
 
-def _multiples(scales: Sequence[float], even: Array, topics: int) -> Array:
+def _multiples(scales: Sequence[float], even: Array, topics: float) -> Array:
     """Multiples ``(J, R, C)`` of even shares ``(R, C)``; none is above the whole."""
     some = np.array([scale for scale in scales if scale <= topics])[:, None, None]
     return np.asarray(np.clip(some * even, 1.0 / VAST, VAST))

@@ -237,26 +237,32 @@ class Memory:
     """What the releases so far say of one pass over all documents.
 
     counts ``(B, K, V)``: the weighted mean of the raw noisy sums; counts_sd ``(B,)``: noise in it.
-    start: what the start still weighs beside it, from 1 before the first step down to 0.
+    start ``(B,)``: what the start still weighs beside it, from 1 before the first step down to 0.
     """
 
     counts: Array
     counts_sd: Array
-    start: float = 0.0
+    start: Array | float = 0.0
 
 
-def remember(released: NoisyTopics, rate: float, memory: Memory | None, step: float) -> Memory:
-    """The mean of raw noisy sums, newest with weight ``step``; rate: a document's chance.
+def nothing(start: Topics) -> Memory:
+    """The memory before the first step."""
+    runs = start.runs
+    return Memory(np.zeros_like(start.concentration), np.zeros(runs), np.ones(runs))
+
+
+def remember(released: NoisyTopics, rate: float, memory: Memory, step: Array) -> Memory:
+    """The mean of raw noisy sums, newest with weight ``step (B,)``; rate: a document's chance.
+    A step of weight 0 leaves a run as it was.
 
     The weights are those of Hoffman, Blei, Bach 2010, without what theirs leave to the start.
     Nothing is cut off before it is averaged: cutting makes noise positive, and it would add up.
     """
     counts, sd = _tame(released.counts) / rate, released.counts_sd / rate
-    if memory is None:
-        return Memory(counts, sd, 1.0 - step)
     start = (1.0 - step) * memory.start
-    new = step / (1.0 - start) if start < 1.0 else 1.0
-    mixed = (1.0 - new) * memory.counts + new * counts
+    new = step / np.where(start < 1.0, 1.0 - start, 1.0)
+    cells = new[:, None, None]
+    mixed = (1.0 - cells) * memory.counts + cells * counts
     return Memory(mixed, np.hypot((1.0 - new) * memory.counts_sd, new * sd), start)
 
 
@@ -270,6 +276,23 @@ class Frequencies:
     counts: Array
     counts_sd: Array
     allowed: Array
+
+    @property
+    def clearness(self) -> Array:
+        """The mean count of an allowed word in deviations of its noise ``(B,)``, at least 0."""
+        many = np.maximum(self.allowed.sum(axis=(1, 2)), 1.0)
+        mean = (_tame(self.counts) * self.allowed).sum(axis=(1, 2)) / many
+        return np.asarray(np.maximum(mean, 0.0) / np.maximum(self.counts_sd, 1.0 / VAST))
+
+    def beside(self, released: NoisyTopics, rate: float, which: NDArray[np.bool_]) -> Frequencies:
+        """With a noisy sum of the words of a sample in the first topic, in some runs ``(B,)``: the
+        two are weighed by their precision; rate: a document's chance."""
+        counts, sd = _tame(released.counts[:, :1]) / rate, released.counts_sd / rate
+        both = np.hypot(sd, self.counts_sd)
+        new = np.where(which, self.counts_sd / np.maximum(both, 1.0 / VAST), 0.0) ** 2
+        part = new[:, None, None]
+        mixed = (1.0 - part) * _tame(self.counts) + part * counts
+        return Frequencies(mixed, np.hypot((1.0 - new) * self.counts_sd, new * sd), self.allowed)
 
     @property
     def expected(self) -> Array:
@@ -312,11 +335,12 @@ def begun(topics: Topics, start: Topics, memory: Memory) -> Topics:
     It counts :data:`BEGUN` words a cell, not more than all documents have, and fades with the
     steps. Without it a word that the first minibatch gave to other topics is lost to one for long.
     """
-    shape = start.concentration.shape[1:]
+    shape, left = start.concentration.shape[1:], np.asarray(memory.start)[..., None, None]
     most = np.minimum(topics.concentration.sum(axis=(1, 2)), BEGUN * np.prod(shape))
     share = start.concentration / start.concentration.sum(axis=(1, 2), keepdims=True)
-    beside = memory.start * most[:, None, None] * share
-    return _bounded((1.0 - memory.start) * topics.concentration + beside)
+    beside = left * most[:, None, None] * share
+    begun = (1.0 - left) * topics.concentration + beside
+    return _bounded(np.where(left < 1.0, begun, start.concentration))
 
 
 def unnoised(counts: Array, sd: Array, mean: Array) -> Array:

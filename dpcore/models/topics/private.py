@@ -1,7 +1,9 @@
 """Private topics: one noisy sum of a minibatch's words in topics a step, averaged, cut off last.
 
 *proved*: the noise is scaled to what a document can change; frequencies of words are released once,
-and the raw noisy sums of the steps are averaged before anything below 0 is cut off. *paper*: Park,
+and the raw noisy sums of the steps are averaged before anything below 0 is cut off. Where noise is
+strong, steps release words alone: the first by what was looked at, and all after half of them where
+noise hides the topics by then. Both follow from what was released. *paper*: Park,
 Foulds, Chaudhuri, Welling 2020, Algorithm 3: documents are resampled to a fixed length, the
 sensitivity is printed without its ``sqrt 2``, every noisy sum is cut off at 0 before it is mixed
 in, counted by Wang, Balle, Kasiviswanathan 2019 or by strong composition.
@@ -16,6 +18,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpcore.accounting import accountant as registered
 from dpcore.accounting import calibrate, compose
@@ -29,8 +32,8 @@ from dpcore.fitting.plan import groups
 from dpcore.fitting.recipe import Later, Printed, Recipe, Runs
 from dpcore.models.topics import TopicSettings
 from dpcore.models.topics import mathematics as lda
-from dpcore.models.topics.cells import sharpened
-from dpcore.models.topics.mathematics import Memory, Topics
+from dpcore.models.topics.cells import hidden, sharpened
+from dpcore.models.topics.mathematics import Topics
 from dpcore.models.topics.parameters import TopicParameters
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Guarantee, Privacy
 from dpcore.wall.data import Bags, Documents
@@ -39,6 +42,7 @@ from dpcore.wall.statistics import SharedOut, TopicWords
 from dpcore.wall.subsample import Minibatches, Sample
 
 LOOK = 2.0  # noise of the release of word frequencies, in units of a step's
+CLEAR = 0.7  # mean count of a word, in deviations of its noise, at which half of the steps look on
 CLIP = 0.1  # of a document's length: the paper's a
 MOST_HISTORY = 1 << 22  # numbers of the history
 DELTA_EACH = 1e-6  # of a release in the paper's strong composition
@@ -154,14 +158,29 @@ class TopicRecipe(Recipe):
         start = estimate = lda.start(session.runs, topics, words, settings.start)
         words_known = _looked(session, settings, multiplier)
         share = 1.0 if words_known is None else words_known.allowed
-        memory: Memory | None = None
+        steps = settings.iterations or 1
+        alone = _steps_alone(words_known, topics, steps, session.runs)
+        one_list = np.zeros((topics, words))
+        one_list[0] = 1.0
+        memory = lda.nothing(start)
         history: list[Callable[[], Topics]] = []
         clipping: list[Array] = []
-        for iteration in range(1, (settings.iterations or 1) + 1):
-            near = estimate if memory is None else lda.begun(estimate, start, memory)
+        for iteration in range(1, steps + 1):
+            near = estimate if settings.mode == "paper" else lda.begun(estimate, start, memory)
             emission = lda.expected(near) * share
+            if settings.mode != "paper" and iteration == steps // 2 + 1:
+                alone = np.where(hidden(memory, words_known), steps, alone)
+            words_alone = iteration <= alone
+            emission[words_alone] = one_list
 
-            def e_step(bags: Bags, run: int, emission: Array = emission) -> Array:
+            def e_step(
+                bags: Bags,
+                run: int,
+                emission: Array = emission,
+                words_alone: NDArray[np.bool_] = words_alone,
+            ) -> Array:
+                if words_alone[run]:
+                    return np.ones((bags.count, topics))
                 return lda.weights(lda.mixes(bags, emission[run], settings.prior))
 
             released = session.release(
@@ -171,21 +190,40 @@ class TopicRecipe(Recipe):
                 Noise("gaussian", multiplier),
                 batches,
             )
-            step, rate = settings.step(iteration), batches.rate
+            rate = batches.rate
             final: Callable[[], Topics]
             if settings.mode == "paper":
+                step = settings.step(iteration)
                 estimate = lda.published_step(released, rate, estimate, settings.prior, step)
                 final = partial(Topics, estimate.concentration)
             else:
-                memory = lda.remember(released, rate, memory, step)
+                if words_known is not None:
+                    words_known = words_known.beside(released, rate, words_alone)
+                memory = lda.remember(released, rate, memory, settings.weights(iteration - alone))
                 estimate = lda.topics_of(memory, settings.prior, words_known)
                 final = partial(sharpened, memory, settings.prior, words_known)
             history.append(final)
             clipping.append(emission[0])
             if iteration * estimate.concentration.size > MOST_HISTORY:
                 history, clipping = [final], []
-        steps = Later(tuple(history))
-        return Runs(steps[-1], steps, clipping)
+        later = Later(tuple(history))
+        return Runs(later[-1], later, clipping)
+
+
+def _steps_alone(
+    words: lda.Frequencies | None, topics: int, steps: int, runs: int
+) -> NDArray[np.intp]:
+    """How many of the first steps ``(B,)`` release words that are not shared out among topics.
+
+    A word has the noise of one cell in them, not of K: half of the steps are such where a word's
+    mean is :data:`CLEAR` deviations of the noise in what was looked at, more with more noise. The
+    last step has topics. What a document adds is the same, and so is its sensitivity: the public
+    topics of such a step give all of its words to the first.
+    """
+    if words is None or topics == 1:
+        return np.zeros(runs, dtype=np.intp)
+    part = 1.0 / (1.0 + (words.clearness / CLEAR) ** 2)
+    return np.asarray(np.minimum(steps * part, steps - 1).astype(np.intp))
 
 
 def _looked(
