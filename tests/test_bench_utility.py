@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpcore.bench import utility
-from dpcore.bench.utility_tables import HALVES, TABLES, Archive, Simulated, Table
+from dpcore.bench.utility_tables import HALVES, TABLES, Archive, Simulated, Table, Written
 from dpcore.cli import main
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import yardstick
@@ -64,6 +64,16 @@ def test_halves_are_fixed_by_names_and_both_are_large() -> None:
     assert min(map(len, halves.values())) >= 12
     assert {"wine", "places"} <= {table.name for table in halves["develop"]}  # for good
     assert {"iris", "lifesci"} <= {table.name for table in halves["report"]}
+
+
+def test_topics_are_measured_on_both_halves() -> None:
+    halves = {table.half for table in TABLES if "lda" in dict(table.models)}
+    assert halves == set(HALVES)
+    documents = Table("few texts", Written(60, 20, 2, 10), (("lda", 2),)).read()
+    again = Written(60, 20, 2, 10).read()
+    assert documents.schema.size == 20
+    words = [corpus.split(0.25, seed=0)[1].schema.words for corpus in (documents, again)]
+    assert words[0] == words[1]
 
 
 def test_two_models_of_one_release_of_moments_are_measured_on_the_same_tables() -> None:

@@ -158,6 +158,26 @@ class Simulated:
         return centres, axes, shares / shares.sum()
 
 
+@dataclass(frozen=True)
+class Written:
+    """Simulated documents of about ``tokens`` words each, of a few of the topics.
+
+    Words have the usual frequencies of texts, from which topics differ as
+    :class:`dpcore.bench.topics.Corpus` draws them.
+    """
+
+    documents: int
+    words: int
+    topics: int
+    tokens: int
+
+    def read(self) -> PrivateCorpus:
+        """The corpus."""
+        from dpcore.bench.topics import Corpus
+
+        return Corpus(self.documents, self.words, self.topics, self.tokens).sealed
+
+
 def _directions(vectors: Array) -> Array:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
 
@@ -167,7 +187,7 @@ class Table:
     """models: what is fitted, each with its number of parts."""
 
     name: str
-    source: Bundled | Published | Archive | Peer | Simulated
+    source: Bundled | Published | Archive | Peer | Simulated | Written
     models: tuple[tuple[str, int], ...]
 
     @property
@@ -275,6 +295,9 @@ TABLES: tuple[Table, ...] = (
     Table("who_comes_back", Bundled("who_comes_back"), (("logistic", 1),)),
     Table("few_bars", Bundled("few_bars"), (("lda", 10),)),
     Table("help_texts", Bundled("help_texts"), (("lda", 5),)),
+    Table("short_documents", Written(8_000, 300, 6, 30), (("lda", 6),)),
+    Table("long_documents", Written(3_000, 300, 6, 250), (("lda", 6),)),
+    Table("rare_words", Written(10_000, 1_000, 8, 100), (("lda", 8),)),
     Table(
         "lifesci",
         Published("lifesci"),
