@@ -31,7 +31,7 @@ EXACT = (0.3, 0.6, 1.0, 1.7, 3.0)  # multiples of a word's even share that a cel
 SPREAD = (0.1, 0.6, 4.0, 25.0)  # and means of what it may hold otherwise
 ROUNDS = 30  # from even weights; where the counts tell nothing, these stay
 DOUBT = 2.0  # deviations of its noise that are taken off what topics differ by
-APART = 0.12  # spread of real topics; equal ones have .06 where noise is as large as counts
+APART = 0.05  # spread of topics of which half is kept, where noise is as large as counts
 CLEAR = 0.5  # noise of a cell, as a share of a usual count, below which they have less
 FAINT = 0.25  # of the differences: fewer are none, and all topics are the words of all documents
 FADING = 0.05  # the same after half of the steps: the others are for words alone
@@ -129,7 +129,7 @@ def trusted(counts: Array, sd: Array, even: Array, doubt: float = DOUBT) -> Arra
     Topics that are one list in different amounts leave counts of rank one. What is beside that,
     less its noise, is a share of the squares of the counts: the spread, in units of sqrt(K - 1).
     Documents of equal topics are shared out by noise, and then by what noise had made of the
-    topics: so even equal topics spread, up to :data:`APART`, less where noise is weak.
+    topics: so even equal topics spread, by about :data:`APART`, less where noise is weak.
     """
     topics, inside = counts.shape[1], even > 0.0
     size = np.maximum(inside.sum(axis=(1, 2)), 1)
