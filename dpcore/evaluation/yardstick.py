@@ -75,10 +75,11 @@ class Yardstick:
     Batches hold arrays with a leading axis of runs, in public unit coordinates. simplest: how many
     parts the simplest rival has, which is fitted with the same budget. alike: the share of what the
     exact fit adds to it above which a fit is as good as exact, where it is below it by no more than
-    alike_within. metrics: what :meth:`measure` knows, the usual one first. rival_words: the options that the simplest rival of a sweep shares with the
-    fit. rival_options: options that make a fit the simplest rival, besides its number of parts.
-    of_the_fit: fits are scored on all rows that are fitted, and on no others. for_score: options of
-    a fit that serves the score, where a fit may serve another measure.
+    alike_within. metrics: what :meth:`measure` knows, the usual one first. rival_words: the options
+    that the simplest rival of a sweep shares with the fit. rival_options: options that make a fit
+    the simplest rival, besides its number of parts. of_the_fit: fits are scored on all rows that
+    are fitted, and on no others. for_score: options of a fit that serves the score, where a fit may
+    serve another measure.
     """
 
     wording: Wording
