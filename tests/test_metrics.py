@@ -86,7 +86,8 @@ def test_a_metric_is_the_yardsticks_on_the_very_same_fits(model: str, metric: st
     sign = -1.0 if metric_of(model, metric).falls else 1.0
     known = metric in judge.metrics
     seen = judge.measure(bold, scorer, metric) if known else judge.score(bold, scorer)
-    np.testing.assert_allclose(found.grid.utility[2], sign * seen, rtol=1e-9)
+    # the mixes of documents are in single precision, whose sums hang on where numbers lie
+    np.testing.assert_allclose(found.grid.utility[2], sign * seen, rtol=2e-6)
     best = utility(model, found.references.converged, scorer, metric)
     assert found.references.converged_utility == pytest.approx(float(best[0]))
     for number in fields(References):
