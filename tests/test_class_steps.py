@@ -109,7 +109,7 @@ NUMBERS = st.floats(allow_nan=True, allow_infinity=True)
     arrays(np.float64, (2, 3), elements=NUMBERS),
     arrays(np.float64, (2, 3, 2), elements=NUMBERS),
     arrays(np.float64, (2, 3, 2, 2), elements=NUMBERS),
-    st.floats(0.0, 1e12),
+    st.one_of(st.floats(0.0, 1e12), st.just(np.inf)),
     st.floats(1.0, 1e6),
 )
 def test_any_released_numbers_give_frames(

@@ -218,8 +218,8 @@ STRIP_HELP = (
 )
 STRIP_COMING = "Working out every step…"
 NO_STEPS = (
-    "The steps of this fit cannot be shown one by one: it uses the rows in only one step, or its "
-    "steps read random samples and take minutes to compose."
+    "The steps of this fit cannot be shown one by one: it has only one step, keeps only the result "
+    "of its last one, or reads random samples that take minutes to compose."
 )
 FEWER_STEPS = "Click a step to stop there: fewer steps share the same ε, and each has less noise."
 STEPS = "Step by step"

@@ -29,14 +29,14 @@ MOST_OFF = 100.0  # that is reported of it
 CLEAR = 0.1  # noise in a class's shape, up to which it may be believed to differ from the others
 MOST_CHANGE, LEAST_CHANGE = 4.0, 1e-3  # of a variance in a step; the latter without noise
 UNLIKE = 1.0  # how far shapes of classes may differ, where none of it can be read
-UNSURE = 1.5  # a shape known to a factor 1 - 1/1.5 may as well be many times narrower
-LEAST_SURE = 0.1
+UNSURE = 1.5  # errors of a shape that leave nothing sure: it may as well be many times narrower
+LEAST_SURE = 0.1  # that is left all the same
 NARROW = 10.0  # over d: how narrow a shape that is not known is best taken to be, for reverse
 
 
 @dataclass(frozen=True)
 class Classes:
-    """Classes of B runs on their way, in unit coordinates: means ``(B, K, d)`` and covariances
+    """Classes of B runs after some steps, in unit coordinates: means ``(B, K, d)`` and covariances
     ``(B, K, d, d)``.
 
     common ``(B, 2)``, own ``(B, K, 2)``: squares of how far means and shapes may still be off, in

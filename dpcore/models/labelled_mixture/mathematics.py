@@ -36,7 +36,6 @@ from dpcore.wall.statistics import NoisyMoments
 
 INSIDE = 0.98  # share of a standard Gaussian's rows in the clipping ball
 USUAL = 0.5  # eigenvalue in a class frame, which is made wide because it is made from noise
-LEAST = 1e-9  # least variance beside the mean one, where features are public
 
 
 @dataclass(frozen=True)

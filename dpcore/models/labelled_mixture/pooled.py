@@ -19,6 +19,8 @@ from dpcore.wall.data import LabelledRows
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import LabelledMoments, NoisyMoments
 
+LEAST = 1e-9  # of the total variance: the least in a direction, where features are public
+
 
 def fit(session: Session[LabelledRows], factor: Array, target: str) -> LabelledMixture:
     """The mixture; factor ``(B,)``: noise multiplier of the one release."""
@@ -53,7 +55,7 @@ def _known(session: Session[LabelledRows]) -> tuple[Array, Array]:
     if not len(rows):
         return np.zeros((1, 1, dim)), np.eye(dim)[None, None]
     spread = np.cov(rows.T, bias=True).reshape(dim, dim)
-    least = labelled.LEAST * max(float(np.trace(spread)), session.public.radius**2 / dim)
+    least = LEAST * max(float(np.trace(spread)), session.public.radius**2 / dim)
     return rows.mean(axis=0)[None, None], (spread + least * np.eye(dim))[None, None]
 
 

@@ -2,11 +2,11 @@
 
 *proved*: the noise is scaled to what a document can change; frequencies of words are released once,
 and the raw noisy sums of the steps are averaged before anything below 0 is cut off. Where noise is
-strong, steps release words alone: the first by what was looked at, and all after half of them where
-noise hides the topics by then. Both follow from what was released. *paper*: Park,
-Foulds, Chaudhuri, Welling 2020, Algorithm 3: documents are resampled to a fixed length, the
-sensitivity is printed without its ``sqrt 2``, every noisy sum is cut off at 0 before it is mixed
-in, counted by Wang, Balle, Kasiviswanathan 2019 or by strong composition.
+strong, some steps release words that are not shared out among topics: the first ones, as many as
+the released frequencies of words say, and the second half if noise has hidden the topics in the
+first. *paper*: Park, Foulds, Chaudhuri, Welling 2020, Algorithm 3: documents are resampled to a
+fixed length, the sensitivity is printed without its ``sqrt 2``, every noisy sum is cut off at 0
+before it is mixed in, counted by Wang, Balle, Kasiviswanathan 2019 or by strong composition.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from dpcore.wall.statistics import SharedOut, TopicWords
 from dpcore.wall.subsample import Minibatches, Sample
 
 LOOK = 2.0  # noise of the release of word frequencies, in units of a step's
-CLEAR = 0.7  # mean count of a word, in deviations of its noise, at which half of the steps look on
+CLEAR = 0.7  # mean count of a word, in deviations of its noise: half of the steps have no topics
 CLIP = 0.1  # of a document's length: the paper's a
 MOST_HISTORY = 1 << 22  # numbers of the history
 DELTA_EACH = 1e-6  # of a release in the paper's strong composition
