@@ -52,6 +52,7 @@ ARM = """
 """
 
 DRAWN = "document.querySelector('.dpl').dataset.epsilon"
+SCENE = "document.querySelector('.dpl').dataset.scene"
 # Every composition method has its curve once nothing more comes.
 OPEN = (
     f"{IDLE} && document.querySelectorAll('[data-panel=\"curve\"] .dpl-label').length > 2"
@@ -117,8 +118,7 @@ def typed(page: Any, value: float) -> Answer:
 
 def new_noise(page: Any) -> Answer:
     """Draw the noise again: the current point first, then its grid and the other draws."""
-    scene = page.evaluate("document.querySelector('.dpl').dataset.scene")
-    changed = f"document.querySelector('.dpl').dataset.scene !== '{scene}'"
+    changed = f"{SCENE} !== '{page.evaluate(SCENE)}'"
     button = page.get_by_role("button", name="New noise").first
     return timed(page, "click", changed, f"{changed} && ({COMPLETE.strip()})()", button.click)
 
@@ -191,11 +191,12 @@ def starts(times: int = 5, names: Sequence[str] = ()) -> list[dict[str, Any]]:
 
 # The first time of each state of the curve and of the private panel under the hand, in ms.
 WATCH = """
-(wanted) => {
+({ epsilon, scene }) => {
   const began = performance.now(), seen = (window.seen = { empty: 0 });
   let last = began;
   const look = () => {
     const now = performance.now();
+    const set = document.querySelector(".dpl")?.dataset ?? {};
     const line = document.querySelector("[data-panel=curve] .dpl-strong")?.getAttribute("d") ?? "";
     const { min, max } = document.querySelector("input[type=range]") ?? {};
     const card = document.querySelector("[data-panel=private]");
@@ -205,11 +206,11 @@ WATCH = """
       five: stops >= Math.min(5, every),
       whole: stops >= every,
       current: card && !empty && !card.classList.contains("dpl-late")
-        && document.querySelector(".dpl").dataset.epsilon !== wanted,
+        && set.epsilon !== epsilon,
     };
     if (empty) seen.empty += now - last;
     last = now;
-    for (const name in shows) if (shows[name]) seen[name] ??= now - began;
+    for (const name in shows) if (shows[name] && set.scene !== scene) seen[name] ??= now - began;
     requestAnimationFrame(look);
   };
   requestAnimationFrame(look);
@@ -227,17 +228,43 @@ def drags(names: Sequence[str], share: float = 0.3) -> list[dict[str, Any]]:
             page = chromium.new_context(viewport=SIZE).new_page()
             page.goto(f"{url}/?data={name}", wait_until="commit")
             page.wait_for_selector(".dpl[data-epsilon]", timeout=4 * PATIENCE)
-            page.evaluate(WATCH, page.evaluate(DRAWN))
+            page.evaluate(WATCH, {"epsilon": page.evaluate(DRAWN)})
             _, y, left, width = grasp(page)
             page.mouse.move(left + width * share, y, steps=6)
             page.wait_for_function("window.seen.current", timeout=4 * PATIENCE)
             page.mouse.up()
-            page.wait_for_function("window.seen.whole", timeout=4 * PATIENCE)
-            timing = page.evaluate("window.seen")
-            columns = ("current", "empty", "five", "whole")
-            rows.append({"action": name, **{column: round(timing[column]) for column in columns}})
+            rows.append(_watched(page, name))
             page.context.close()
     return rows
+
+
+def changes(names: Sequence[str]) -> list[dict[str, Any]]:
+    """One part fewer chosen on each table, once its page is complete: milliseconds from the choice
+    as :func:`drags` has them. No fit of the new setting is stored."""
+    rows = []
+    with browser() as chromium, serve() as url:
+        for name in names:
+            page = chromium.new_context(viewport=SIZE).new_page()
+            page.goto(f"{url}/?data={name}")
+            wait_until_complete(page)
+            page.get_by_role("combobox", name="Model").click()
+            options = page.get_by_role("option")
+            current = options.evaluate_all("all => all.findIndex((o) => o.ariaSelected === 'true')")
+            option = options.nth(current - 1)
+            action = f"{name}: {option.inner_text()}"
+            page.evaluate(WATCH, {"scene": page.evaluate(SCENE)})
+            option.click()
+            rows.append(_watched(page, action))
+            page.context.close()
+    return rows
+
+
+def _watched(page: Any, action: str) -> dict[str, Any]:
+    """What :data:`WATCH` saw, once the curve is whole."""
+    page.wait_for_function("window.seen.whole", timeout=10 * PATIENCE)
+    timing = page.evaluate("window.seen")
+    columns = ("current", "empty", "five", "whole")
+    return {"action": action, **{column: round(timing[column]) for column in columns}}
 
 
 def _first_picture(chromium: Any, url: str, whole: str, begun: float) -> float:
@@ -272,11 +299,12 @@ def main() -> None:
     parser.add_argument("--releases", type=int, default=30, metavar="N")
     parser.add_argument("--starts", action="store_true", help="measure the first picture instead")
     parser.add_argument("--drags", action="store_true", help="drag at once after opening instead")
+    parser.add_argument("--changes", action="store_true", help="choose one part fewer instead")
     parser.add_argument("--data", nargs="+", metavar="NAME", help="that, or the slider, of tables")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    if args.drags:
-        rows = drags(args.data or ("three_groups",))
+    if args.drags or args.changes:
+        rows = (drags if args.drags else changes)(args.data or ("three_groups",))
     elif args.starts:
         rows = starts(names=args.data or ())
     else:
