@@ -69,14 +69,52 @@ def test_every_method_that_takes_steps_is_there_the_chosen_one_first() -> None:
 
 
 @pytest.mark.merge
-@pytest.mark.parametrize("data", ["faces_like", "five_parties"])
-def test_a_model_that_reads_the_data_once_has_no_steps(data: str) -> None:
-    scenario = opening(data)
+def test_a_model_that_reads_the_data_once_has_no_steps() -> None:
+    scenario = opening("faces_like")
     table = data_of(scenario)
     assert table is not None
     found = walks(scenario, table, ResultStore())
     assert not found.walked
     assert not found.plain.size
+
+
+def test_classes_are_shown_after_each_release_of_their_moments() -> None:
+    """As many steps as the ledger names, which nobody can change; the last one is the study's."""
+    scenario, store = opening("five_parties"), ResultStore()
+    data = data_of(scenario)
+    assert data is not None
+    found = walks(scenario, data, store)
+    assert found.spent is not None
+    utility = found.walked["Recommended"]
+    assert utility.shape == (len(found.spent.so_far), compute.draws_of(scenario)) == (6, 13)
+    study = compute.study(scenario, data, store)
+    at = study.grid.epsilons.index(scenario.epsilon)
+    np.testing.assert_allclose(utility[-1], study.grid.utility[at], rtol=1e-3, atol=1e-3)
+    assert np.median(utility[-1]) > np.median(utility[0])
+    assert not scenario.steps
+    scene = scene_of(found, scenario, data, store)
+    assert [panel.id for panel in scene.panels[:3]] == ["plain", "private", "steps"]
+    (columns,) = (layer for layer in scene.panels[-1].layers if isinstance(layer, Columns))
+    assert not columns.pick
+
+
+def test_rows_of_a_class_are_clipped_in_its_own_frame_of_each_step() -> None:
+    scenario = opening("five_parties")
+    data = data_of(scenario)
+    assert data is not None
+    setting = scenario.setting()
+    frames = fitted(data.table, setting, [setting.request(1.0)], (0,)).runs.clipping
+    shares = clipped_in_steps(data.table, setting, 1.0)
+    scorer: Any = scorer_of(scenario.model, data.table, setting.options())
+    assert shares is not None
+    for share, frame in zip(shares, frames, strict=True):
+        away = np.einsum(
+            "nij,nj->ni",
+            frame.matrix[0][scorer.codes],
+            scorer.rows - frame.center[0][scorer.codes],
+        )
+        assert share == pytest.approx(np.mean(np.linalg.norm(away, axis=1) > 1.0))
+    assert 0.0 < shares[0] < max(shares) < 1.0
 
 
 def test_a_method_that_cannot_meet_the_budget_says_why() -> None:

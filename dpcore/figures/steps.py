@@ -15,6 +15,7 @@ from dpcore.figures.scene import Axis, Cursor, Curve, Panel, Rule, Scene
 from dpcore.privacy.guarantee import show
 
 MOST = 2.5  # times the columns' height, of the axis that holds other methods' lines
+LEAST = 0.05  # of what there is to gain, that the axis shows at least
 
 
 def steps_scene(
@@ -170,7 +171,9 @@ def _heights(
     if best <= least:  # rows as even as their limits, which say more than the exact fit
         least, best = min(worst, best), least
     span = (best - least) or 1.0
-    return max(worst, least - span / 2) - 0.06 * span, best + 0.1 * span
+    lowest = max(worst, least - span / 2)
+    margin = max(best - lowest, LEAST * span)
+    return lowest - 0.06 * margin, best + 0.1 * margin
 
 
 def _ticks(count: int) -> tuple[float, ...]:

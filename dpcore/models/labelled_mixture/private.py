@@ -98,26 +98,28 @@ class ReleaseRecipe(Recipe):
         if published is not None:
             method, neighbours = settings.method, settings.neighbours
             fitted = labelled_published.fit(session, method, neighbours, published, settings.solver)
-        else:
-            fitted = _fit_proved(session, settings, noise)
-        return Runs(fitted, (fitted,))
+            return Runs(fitted, (fitted,))
+        return _fit_proved(session, settings, noise)
 
 
 def _fit_proved(
     session: Session[LabelledRows], settings: ReleaseSettings, noise: Array
-) -> LabelledMixture:
-    method = settings.method
-    if method == "pooled":
-        return labelled_pooled.fit(session, noise, settings.target)
-    if method == "auto" or not session.private:
+) -> Runs[LabelledMixture]:
+    """The staged release hands out its steps, the other methods their result alone."""
+    method, target, solver = settings.method, settings.target, settings.solver
+    if method != "pooled" and (method == "auto" or not session.private):
         method = chosen(session, noise)
-    if method == "public_features":
-        return labelled_public.fit_table(session, noise)
-    if method == "mte":
-        return labelled_public.fit_shaped(session, noise, settings.target, settings.solver)
     if method == "staged":
-        return labelled_staged.fit(session, noise, settings.target)
-    return labelled_baselines.fit(session, noise, method, settings.target, settings.solver)
+        return labelled_staged.fit(session, noise, target)
+    if method == "pooled":
+        fitted = labelled_pooled.fit(session, noise, target)
+    elif method == "public_features":
+        fitted = labelled_public.fit_table(session, noise)
+    elif method == "mte":
+        fitted = labelled_public.fit_shaped(session, noise, target, solver)
+    else:
+        fitted = labelled_baselines.fit(session, noise, method, target, solver)
+    return Runs(fitted, (fitted,))
 
 
 def chosen(session: Session[LabelledRows], noise: Array) -> str:

@@ -8,8 +8,8 @@ Without labels there is none, and a mean over draws stands in: :func:`unlabelled
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import (
+    ROUNDED,
     SCORED_ROWS,
     Scorer,
     Wording,
@@ -34,6 +35,7 @@ from dpcore.models.labelled_mixture.parameters import warned
 from dpcore.models.shared.moments import THINNEST
 from dpcore.privacy.guarantee import show
 from dpcore.wall.custodian import custodian_classes
+from dpcore.wall.statistics import ClassFrames
 from dpcore.wall.table import PrivateTable
 
 Codes = NDArray[np.intp]
@@ -112,6 +114,23 @@ class ReleaseYardstick(Yardstick):
     def noiseless(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Without noise all ways of releasing give the exact classes."""
         return {word: value for word, value in options.items() if word != "method"}
+
+    def clipped_in_steps(
+        self, clipping: Sequence[ClassFrames], settings: Any, clip: float, scorer: Scorer
+    ) -> Array:
+        """As :class:`Yardstick` says; clipping: the frames in which each class has its rows."""
+        judged, shares = _classes(scorer), []
+        count = judged.exact.weights.shape[1]
+        rows_of = [judged.rows[judged.codes == which] for which in range(count)]
+        for frames in clipping:
+            unclipped = replace(frames, clipped=False)
+            away = [
+                np.linalg.norm(unclipped.apply(rows, 0, which), axis=1)
+                for which, rows in enumerate(rows_of)
+            ]
+            outside = np.concatenate(away) > 1.0 + ROUNDED
+            shares.append(outside.mean() if outside.size else 0.0)
+        return np.array(shares, dtype=float)
 
     def score(self, batch: LabelledMixture, scorer: Scorer) -> Array:
         codes = _classes(scorer).codes

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.arrays import Array
-from dpcore.fitting.recipe import row_bound
+from dpcore.fitting.recipe import Runs, row_bound
 from dpcore.models.labelled_mixture import mathematics as labelled
 from dpcore.models.labelled_mixture.class_shapes import clip_radius, clipped_share
 from dpcore.models.labelled_mixture.class_steps import Classes
@@ -99,14 +99,15 @@ def moments(session: Session[LabelledRows], weights: Array) -> LabelledMoments:
     return LabelledMoments(classes, dim, float(a), float(b), float(c))
 
 
-def fit(session: Session[LabelledRows], factor: Array, target: str) -> LabelledMixture:
-    """The mixture; factor ``(B,)``: total noise multiplier.
+def fit(session: Session[LabelledRows], factor: Array, target: str) -> Runs[LabelledMixture]:
+    """The mixture after each step; factor ``(B,)``: total noise multiplier.
 
     **Guarantee:** Gaussian releases with multipliers ``factor / sqrt(share)``, for each of
     :data:`SHARES`.
     """
     if not clips(session):
-        return _exact(session, factor)
+        exact = _exact(session, factor)
+        return Runs(exact, (exact,))
     distances, *multipliers = (factor / math.sqrt(share) for share in SHARES)
     dim = session.public.dim
     shape = moments(session, _weights(dim))
@@ -116,6 +117,7 @@ def fit(session: Session[LabelledRows], factor: Array, target: str) -> LabelledM
     noise *= shape.scale("squares")
     started = _started(session, distances, shape, noise * multipliers[0])
     classes, counts = started.classes, started.counts
+    history, clipping = list[LabelledMixture](), list[ClassFrames]()
     for what, multiplier in zip(STEPS, multipliers, strict=True):
         sizes = labelled.usable(*counts)
         radius = clip_radius(dim, (noise * multiplier)[:, None] / sizes)
@@ -123,18 +125,17 @@ def fit(session: Session[LabelledRows], factor: Array, target: str) -> LabelledM
         if what == STEPS[0]:
             radius, left = (np.repeat(part, sizes.shape[1], axis=1) for part in started.ball)
         white = whitening(classes.covariances)[0]
-        noisy = session.release(
-            what,
-            shape,
-            ClassFrames(classes.means, white / radius[..., None, None]),
-            Noise("gaussian", multiplier),
-        )
+        frames = ClassFrames(classes.means, white / radius[..., None, None])
+        clipping.append(frames)
+        noisy = session.release(what, shape, frames, Noise("gaussian", multiplier))
         counts = labelled.combined([counts[0], noisy.counts], [counts[1], noisy.counts_sd])
         sizes = labelled.usable(*counts)
         classes = classes.after(noisy, sizes, radius, left)
-    doubt = classes.doubt
-    shares = labelled.shares(np.maximum(counts[0], counts[1][:, None]), doubt, target)
-    return _named(session, shares, classes.means, classes.serving(target), sizes, doubt)
+        doubt, rows = classes.doubt, np.maximum(counts[0], counts[1][:, None])
+        shares = labelled.shares(rows, doubt, target)
+        covariances = classes.serving(target)
+        history.append(_named(session, shares, classes.means, covariances, sizes, doubt))
+    return Runs(history[-1], history, clipping)
 
 
 @dataclass(frozen=True)
