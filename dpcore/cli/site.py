@@ -20,8 +20,7 @@ folder FOLDER: folder for the pages; those of an earlier run are replaced
 --json: print the paths of the index and the pages as JSON [that of the index]
 ---
 Each page is one file with its pictures and code: it opens from a disk or an email, or in an iframe,
-and loads nothing from elsewhere. Pictures of slow models take minutes to compute; progress is
-reported on standard error.
+and loads nothing from elsewhere. Progress is reported on standard error.
 """
 
 

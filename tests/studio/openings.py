@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print, each table when it is there."""
     parser = argparse.ArgumentParser(prog="python -m tests.studio.openings", description=__doc__)
     names = [recipe.name for recipe in offered()]
-    parser.add_argument("names", nargs="*", choices=[*names, []], metavar="NAME", default=names)
+    parser.add_argument("names", nargs="*", metavar="NAME", default=names)
     print("| table | model | ε | low end | as it opens | high end | found from | makes its point |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name in parser.parse_args(arguments).names:
