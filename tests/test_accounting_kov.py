@@ -12,10 +12,11 @@ import pytest
 import wording
 from hypothesis import given
 from hypothesis import strategies as st
+from printed_formulas import closed_form, grid_epsilon
 from support import every, examples, split_lanes
 
 from dpcore.accounting import accountant, calibrate, compose
-from dpcore.accounting.kov import KOV, closed_form, grid_epsilon
+from dpcore.accounting.kov import KOV
 from dpcore.accounting.randomised_response import Enclosed, Multiplied, repeated, together
 from dpcore.errors import InputError
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace
@@ -254,13 +255,6 @@ def test_the_theorem_as_printed_is_a_step_above_the_curve() -> None:
             assert smooth <= step * (1 + 1e-12)
             assert step - smooth < 0.2 * (1 + 1e-9)
     assert grid_epsilon(0.1, 10, 1e-6, 1e-6) == math.inf
-
-
-def test_the_closed_form_by_hand() -> None:
-    """100 times 0.1 at 1e-5: 10 tanh(0.05) + sqrt(2 ln 1e5), below adding (10)."""
-    by_hand = 10.0 * math.tanh(0.05) + math.sqrt(2.0 * math.log(1e5))
-    assert closed_form(np.array([0.1]), np.array([100]), 1e-5) == pytest.approx(by_hand, rel=1e-14)
-    assert closed_form(np.array([0.1]), np.array([2]), 1e-5) == 0.2
 
 
 def test_known_optima() -> None:

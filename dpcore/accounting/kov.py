@@ -11,8 +11,7 @@ unequal epsilons the optimum is #P-hard (Murtagh, Vadhan 2016); losses are multi
 there are at most 2^20 of them, and enclosed from both sides beyond.
 
 Between the values (k - 2i) epsilon of Theorem 3.3 the curve is linear in e^epsilon and strictly
-below the theorem's step. :func:`grid_epsilon` is the theorem as printed, :func:`closed_form` is
-Theorem 3.5 (Theorem 3.4 where all are equal).
+below the theorem's step.
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ from dpcore.accounting.pairs import (
 )
 from dpcore.accounting.randomised_response import Enclosed, Ends, Kinds, Multiplied, together
 from dpcore.arrays import Array
-from dpcore.checks import nonnegative, probability, whole
 from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Real
 
 _ROUNDING = 1e-12
@@ -96,33 +94,6 @@ def _is_box(event: Event) -> bool:
     return isinstance(event.mechanism, EpsilonDelta) and event.sampling == "none"
 
 
-def grid_epsilon(epsilon_each: float, count: int, delta: float, delta_each: float = 0.0) -> float:
-    """Theorem 3.3 as printed: the least of (count - 2i) epsilon_each that holds at ``delta``.
-
-    Infinity where the deltas of single releases alone exceed ``delta``.
-
-    >>> grid_epsilon(0.1, 2, 1e-3)
-    0.2
-    """
-    nonnegative("epsilon_each", epsilon_each)
-    whole("count", count, least=0)
-    allowed = float(_allowed(np.asarray(nonnegative("delta", delta)), count, delta_each))
-    if allowed < 0.0:
-        return math.inf
-    if epsilon_each == 0.0 or count == 0:
-        return 0.0
-    curve = together(((epsilon_each, count),))
-    least = float(curve.epsilon(np.asarray(allowed)).upper) / epsilon_each
-    lies = max(0, math.floor(0.5 * (count - least) + 1e-12))  # the next value at or above
-    return (count - 2 * lies) * epsilon_each
-
-
-def _allowed(delta: Array, count: int, delta_each: float) -> Array:
-    """What of delta the releases' own deltas leave for the responses; below 0 where nothing."""
-    log_unspent = count * math.log1p(-delta_each) if delta_each < 1.0 else -math.inf
-    return _rest(delta, np.asarray(log_unspent))
-
-
 def _rest(delta: Array, log_unspent: Array) -> Array:
     """(delta - spent) / (1 - spent) with spent = 1 - e^kept; rounding does not make it negative."""
     spent = -np.expm1(log_unspent)
@@ -130,23 +101,6 @@ def _rest(delta: Array, log_unspent: Array) -> Array:
         rest = (delta - spent) / np.exp(log_unspent)
     rest = np.where(np.abs(delta - spent) <= _ROUNDING * delta, np.maximum(rest, 0.0), rest)
     return np.asarray(np.where(np.isnan(rest), -1.0, rest))
-
-
-def closed_form(epsilons: Array, counts: Array, slack: float) -> float:
-    """Theorem 3.5: epsilon at delta = 1 - (1 - slack) prod(1 - delta_i), in closed form.
-
-    epsilons, counts ``(n,)``: of the releases. slack: in (0, 1), what pays for the composition.
-
-    >>> round(closed_form(np.array([0.1]), np.array([100]), 1e-5), 4)
-    5.2981
-    """
-    probability("slack", slack)
-    epsilon_each, number = np.asarray(epsilons, dtype=float), np.asarray(counts, dtype=float)
-    total = float(number @ epsilon_each)
-    drift = float(number @ (epsilon_each * np.tanh(0.5 * epsilon_each)))
-    squares = float(number @ np.square(epsilon_each))
-    logs = (math.log(math.e + math.sqrt(squares) / slack), -math.log(slack))
-    return min(total, *(drift + math.sqrt(2.0 * squares * log) for log in logs))
 
 
 def _counts(events: Events) -> tuple[int, ...]:

@@ -18,7 +18,8 @@ Gaussian on Poisson samples,       log E_Q[(1 - q + q P/Q)^(lambda + 1)]; the ot
 a row added or removed             smaller  (Mironov, Talwar, Zhang 2019, Theorem 5 and section 3.3)
 =================================  ================================================================
 
-One number epsilon at a delta comes back by ``epsilon_from``; every order gives a true statement.
+One number epsilon at a delta comes back by :mod:`dpcore.accounting.rdp`; every order gives a true
+statement.
 """
 
 from __future__ import annotations
@@ -39,7 +40,6 @@ from dpcore.accounting.base import (
     real,
 )
 from dpcore.arrays import Array
-from dpcore.checks import one_of
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy.events import (
     DiscreteGaussian,
@@ -338,44 +338,6 @@ def _log_factorials(most: int) -> Array:
 # --- conversions ---------------------------------------------------------------------------------
 
 
-def epsilon_from(
-    divergence: Real, order: Real, delta: Real, conversion: Conversion = "best"
-) -> Real:
-    """epsilon at ``delta`` from the Rényi divergence at one order; the least over orders is best.
-
-    divergence: tau >= 0; order: alpha > 1; delta in (0, 1); arrays broadcast.
-    ``best``: Canonne, Kamath, Steinke 2020, Proposition 12, and 0 where delta^2 >= 1 - e^-tau, the
-    square of a bound on the total variation (Bretagnolle, Huber 1979). ``classic``: Mironov 2017,
-    Proposition 3.
-
-    >>> round(epsilon_from(2.5, 5.0, 1e-5), 4), round(epsilon_from(2.5, 5.0, 1e-5, "classic"), 4)
-    (4.7527, 5.3782)
-    """
-    one_of("conversion", conversion, CONVERSIONS)
-    orders, tau = _moment_order(order), np.asarray(divergence, dtype=float)
-    log_inverse = _log_inverse(delta)
-    epsilon = (orders * tau + log_inverse + saving(orders, conversion)) / orders
-    if conversion == "best":
-        epsilon = np.where(-2.0 * log_inverse >= log_variation(tau), 0.0, epsilon)
-    return real(np.maximum(epsilon, 0.0))
-
-
-def delta_from(
-    divergence: Real, order: Real, epsilon: Real, conversion: Conversion = "best"
-) -> Real:
-    """delta at ``epsilon`` from the Rényi divergence at one order: :func:`epsilon_from` solved.
-
-    >>> round(delta_from(2.5, 5.0, epsilon_from(2.5, 5.0, 1e-5)), 12)
-    1e-05
-    """
-    one_of("conversion", conversion, CONVERSIONS)
-    orders, tau = _moment_order(order), np.asarray(divergence, dtype=float)
-    exponent = orders * (tau - np.asarray(epsilon, dtype=float)) + saving(orders, conversion)
-    if conversion == "best":
-        exponent = np.minimum(exponent, 0.5 * log_variation(tau))
-    return real(np.exp(np.minimum(exponent, 0.0)))
-
-
 def saving(orders: Array, conversion: Conversion) -> Array:
     """What the conversion takes off lambda epsilon: lambda log lambda - alpha log alpha, or 0.
 
@@ -390,11 +352,6 @@ def log_variation(divergence: Array) -> Array:
     """log(1 - e^-tau), twice the log of a bound on the total variation distance."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(-np.expm1(-divergence)))
-
-
-def _log_inverse(delta: Real) -> Array:
-    with np.errstate(divide="ignore"):
-        return np.asarray(-np.log(np.asarray(delta, dtype=float)))
 
 
 def _moment_order(order: Real) -> Array:
