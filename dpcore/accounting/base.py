@@ -246,6 +246,21 @@ def inverse_square(noise: Real) -> Array:
         return np.asarray(1.0 / np.square(np.asarray(noise, dtype=float)))
 
 
+def log_inverse_of(delta: Real) -> Array:
+    """``ln(1 / delta)``, of the shape of delta; a delta of 0 gives infinity."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(-np.log(np.asarray(delta, dtype=float)))
+
+
+def budgets(epsilon: Real) -> Array:
+    """Epsilons to be met, as an array of their shape. Raises InputError unless each is a finite
+    number above 0."""
+    target = np.asarray(epsilon, dtype=float)
+    if not np.all((target > 0.0) & np.isfinite(target)):
+        raise InputError("epsilon", "a value is not a finite number above 0", "give e.g. 1")
+    return target
+
+
 def least_delta(epsilon_at: Callable[[Array], Real], target: Real, least: Real) -> Real:
     """Smallest delta with ``epsilon_at(delta) <= target``, rounded up; 1 where there is none.
 

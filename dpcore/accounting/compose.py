@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.accounting.base import Accountant, Bound, Events, live, noise_of, real
+from dpcore.accounting.base import Accountant, Bound, Events, budgets, live, noise_of, real
 from dpcore.accounting.catalogue import accountant as registered
 from dpcore.accounting.parallel import Case, worst_cases
 from dpcore.accounting.solve import noise_factor
@@ -92,9 +92,7 @@ def calibrate(
     """
     method = registered(accountant)
     probability("delta", delta)
-    target = np.asarray(epsilon, dtype=float)
-    if not np.all((target > 0.0) & np.isfinite(target)):
-        raise InputError("epsilon", "a value is not a finite number above 0", "give e.g. 1")
+    budgets(epsilon)
     cases = worst_cases(events)
     for case in cases:
         method.check(case)

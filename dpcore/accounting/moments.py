@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.accounting.base import Accountant, Events, live, noise_of, real
+from dpcore.accounting.base import Accountant, Events, live, log_inverse_of, noise_of, real
 from dpcore.accounting.renyi import check_renyi, log_moment, poisson_log_moments
 from dpcore.arrays import Array
 from dpcore.errors import NotCovered
@@ -60,9 +60,7 @@ class MomentsAccountant(Accountant):
         if not live(events):
             return real(np.zeros(np.shape(delta)))
         orders, moments = self._moments(events, np.ndim(delta))
-        with np.errstate(divide="ignore"):
-            log_inverse = -np.log(np.asarray(delta, dtype=float))
-        bound = np.min((moments + log_inverse) / orders, axis=0)
+        bound = np.min((moments + log_inverse_of(delta)) / orders, axis=0)
         return real(np.where(np.max(moments, axis=0) > 0.0, bound, 0.0))
 
     def delta(self, events: Events, epsilon: Real) -> Real:

@@ -18,6 +18,7 @@ from scipy.special import expit, logit
 from dpcore.accounting.base import (
     Accountant,
     Events,
+    budgets,
     live,
     noise_of,
     real,
@@ -238,9 +239,7 @@ def _largest_box(
     releases: int, epsilon: Real, delta: float, method: Accountant, delta_each: float
 ) -> Real:
     """The largest epsilon of a black box that may run ``releases`` times: bisection on its log."""
-    target = np.asarray(epsilon, dtype=float)
-    if not np.all((target > 0.0) & np.isfinite(target)):
-        raise InputError("epsilon", "a value is not a finite number above 0", "give e.g. 1")
+    target = budgets(epsilon)
 
     def meets(log_each: Array) -> NDArray[np.bool_]:
         box = Event(EpsilonDelta(real(np.exp(log_each)), delta_each), count=releases)

@@ -24,7 +24,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.accounting.base import Accountant, Events, live, noise_of, real
+from dpcore.accounting.base import Accountant, Events, live, log_inverse_of, noise_of, real
 from dpcore.accounting.gaussian import all_gaussian
 from dpcore.accounting.renyi import (
     CONVERSIONS,
@@ -210,8 +210,7 @@ def _smallest_epsilon(
     moment: Curve, delta: Real, conversion: Conversion, rows: Shape
 ) -> tuple[Array, Array]:
     """(epsilon, log(1 - e^-tau) near order 1) for every cell."""
-    with np.errstate(divide="ignore"):
-        log_inverse = -np.log(np.asarray(delta, dtype=float))
+    log_inverse = log_inverse_of(delta)
 
     def epsilon_at(orders: Array) -> Array:
         return np.asarray((moment(orders) + (saving(orders, conversion) + log_inverse)) / orders)

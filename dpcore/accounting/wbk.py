@@ -38,6 +38,7 @@ from dpcore.accounting.base import (
     check_concentrated,
     check_one_case,
     live,
+    log_inverse_of,
     noise_of,
     real,
 )
@@ -100,8 +101,7 @@ class FixedSizeAccountant(Accountant):
     def epsilon(self, events: Events, delta: Real) -> Real:
         """The least over orders, which double until more cannot help."""
         self.check(events)
-        with np.errstate(divide="ignore"):
-            log_inverse = -np.log(np.asarray(delta, dtype=float))
+        log_inverse = log_inverse_of(delta)
 
         def solve(orders: Array, moments: Array) -> Array:
             return _epsilons(orders, moments, log_inverse, self.conversion)

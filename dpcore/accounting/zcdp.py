@@ -26,6 +26,7 @@ from dpcore.accounting.base import (
     check_concentrated,
     inverse_square,
     live,
+    log_inverse_of,
     real,
 )
 from dpcore.arrays import Array
@@ -73,7 +74,7 @@ def classic_epsilon(rho: Real, delta: Real) -> Real:
     >>> round(classic_epsilon(0.5, 1e-5), 4)
     5.2985
     """
-    rho, log_inverse = np.asarray(rho, dtype=float), _log_inverse(delta)
+    rho, log_inverse = np.asarray(rho, dtype=float), log_inverse_of(delta)
     root = np.sqrt(np.where(rho > 0.0, rho * np.where(rho > 0.0, log_inverse, 0.0), 0.0))
     return real(rho + 2.0 * root)
 
@@ -96,7 +97,7 @@ def classic_rho(epsilon: Real, delta: Real) -> Real:
     epsilon: 0 or more; delta: in (0, 1). Numbers or arrays that broadcast. Source: Bun, Steinke
     2016, Proposition 1.3, solved for rho.
     """
-    log_inverse, epsilon = _log_inverse(delta), np.asarray(epsilon, dtype=float)
+    log_inverse, epsilon = log_inverse_of(delta), np.asarray(epsilon, dtype=float)
     root = epsilon / (np.sqrt(log_inverse + epsilon) + np.sqrt(log_inverse))
     return real(np.square(root))
 
@@ -111,7 +112,7 @@ def tight_epsilon(rho: Real, delta: Real) -> Real:
     >>> round(tight_epsilon(0.5, 1e-5), 3)
     4.728
     """
-    rho, log_inverse = np.broadcast_arrays(np.asarray(rho, float), _log_inverse(delta))
+    rho, log_inverse = np.broadcast_arrays(np.asarray(rho, float), log_inverse_of(delta))
     inside = (rho > 0.0) & np.isfinite(rho) & (log_inverse > 0.0) & np.isfinite(log_inverse)
     epsilon, _ = _tight(np.where(inside, rho, 1.0), np.where(inside, log_inverse, 1.0))
     edge = np.where((rho > 0.0) & (np.isinf(rho) | np.isinf(log_inverse)), np.inf, rho)
@@ -141,7 +142,7 @@ def tight_rho(epsilon: Real, delta: Real) -> Real:
     epsilon, delta: numbers or arrays that broadcast. Epsilon is concave in rho with slope alpha, so
     Newton from below never passes the root. Source: Canonne, Kamath, Steinke 2020, Corollary 13.
     """
-    epsilon, log_inverse = np.broadcast_arrays(np.asarray(epsilon, float), _log_inverse(delta))
+    epsilon, log_inverse = np.broadcast_arrays(np.asarray(epsilon, float), log_inverse_of(delta))
     rho = np.asarray(classic_rho(epsilon, delta))
     for _ in range(_NEWTON):
         value, order = _tight(rho, log_inverse)
@@ -150,11 +151,6 @@ def tight_rho(epsilon: Real, delta: Real) -> Real:
         if np.all(step <= 1e-15 * rho):
             break
     return real(rho)
-
-
-def _log_inverse(delta: Real) -> Array:
-    with np.errstate(divide="ignore"):
-        return np.asarray(-np.log(np.asarray(delta, dtype=float)))
 
 
 def _tight(rho: Array, log_inverse: Array) -> tuple[Array, Array]:
