@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 import wording
+from app_pages import control, elements, explorer, scenes, texts
 from methods import MODELS_OF_METHODS
 from methods import method as method_of
 from streamlit.testing.v1 import AppTest
-from support import ROOT, every
+from support import every
 
 from app import compute, result_store, steps
 from app.explore_scene import picture
@@ -46,10 +47,7 @@ def _nothing_left_in_the_background() -> Iterator[None]:
 
 def opened(**query: str) -> AppTest:
     """The app as a visitor finds it who follows this link."""
-    page = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=PATIENCE)
-    for name, value in query.items():
-        page.query_params[name] = value
-    return page.run()
+    return explorer(PATIENCE, **query)
 
 
 def asked(**query: str) -> Scenario:
@@ -80,28 +78,9 @@ def healthy(page: AppTest) -> AppTest:
     return page
 
 
-def texts(page: AppTest) -> list[str]:
-    html = [node.value for node in _all(page.main) if node.type == "html"]
-    return [text for text in html if not text.startswith("<script")]
-
-
-def _all(block: Any, skip: str = "") -> Iterator[Any]:
-    """Every element below a block, in order; blocks of the type ``skip`` are left out."""
-    for child in block.children.values():
-        if skip and child.type == skip:
-            continue
-        if hasattr(child, "children"):
-            yield from _all(child, skip)
-        else:
-            yield child
-
-
 def scene(page: AppTest) -> dict[str, Any]:
-    """The scene of the live picture, as the browser gets it."""
-    found = [node for node in _all(page.main) if node.type == "bidi_component"]
-    assert found, "the page has no picture"
-    sent: dict[str, Any] = json.loads(found[0].proto.bytes)
-    return dict(sent["pictures"][0]["scene"])
+    """The scene of its first live picture."""
+    return scenes(page)[0]
 
 
 def bold(page: AppTest) -> list[Any]:
@@ -122,13 +101,6 @@ def guarantee(page: AppTest) -> str:
     return unescape(re.sub(r"<[^>]+>", "", line))
 
 
-def control(page: AppTest, kind: str, label: str) -> Any:
-    """The one control of a kind whose label begins so."""
-    found = [one for one in getattr(page, kind) if one.label.startswith(label)]
-    assert len(found) == 1, (kind, label, [one.label for one in getattr(page, kind)])
-    return found[0]
-
-
 # ---------------------------------------------------------------- the first screen
 
 
@@ -144,7 +116,7 @@ def test_the_first_screen_shows_a_proved_fit_at_epsilon_one(first: AppTest) -> N
 
 def test_the_first_screen_holds_seven_controls(first: AppTest) -> None:
     """The exact box is the slider's other face; drawers hold no choice that must come first."""
-    shown = [node for node in _all(first.main, skip="popover")]
+    shown = [node for node in elements(first.main, skip="popover")]
     controls = [n.label for n in shown if n.type in ("selectbox", "select_slider", "slider")]
     boxes = [n for n in shown if n.type in ("number_input", "text_input", "checkbox", "radio")]
     assert controls == [
@@ -431,7 +403,7 @@ def test_all_other_extreme_choices_render(query: dict[str, str]) -> None:
 
 def test_hidden_controls_are_not_there() -> None:
     page = healthy(opened(**SMALL, hide="data,model,method,count,epsilon,delta,clip"))
-    outside = [n for n in _all(page.main, skip="popover") if hasattr(n, "label")]
+    outside = [n for n in elements(page.main, skip="popover") if hasattr(n, "label")]
     assert not [
         n.label for n in outside if n.type in ("selectbox", "select_slider", "number_input")
     ]
@@ -561,7 +533,7 @@ def test_a_widget_that_is_built_late_shows_what_is_asked(query: dict[str, str]) 
     """The browser takes a widget's default where it never heard the value, and sends it back."""
     page = healthy(opened(**query))
     seen = 0
-    for one in _all(page.main):
+    for one in elements(page.main):
         if not getattr(one, "key", None) or one.type not in ("number_input", "selectbox"):
             continue
         default = one.proto.default if one.proto.HasField("default") else None  # an empty box

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import wording
+from app_pages import control, elements, scenes, texts
 from streamlit.testing.v1 import AppTest
 from studio.composed import drawn_presets, ends, kept_presets
 from support import every, split_lanes
@@ -95,37 +96,20 @@ def one_step_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
 def opened(**query: str) -> AppTest:
     """The page as a visitor finds it who follows this link."""
     page = AppTest.from_string(PAGE, default_timeout=PATIENCE)
-    for name, value in query.items():
-        page.query_params[name] = value
+    page.query_params.update(query)
     return page.run()
 
 
 def healthy(page: AppTest) -> AppTest:
     assert [e.message for e in page.exception] == []
     assert [e.value for e in page.error] == []
+    assert len(scenes(page)) == 1
     assert scene(page)["panels"]
     return page
 
 
-def _all(block: Any, skip: str = "") -> Iterator[Any]:
-    for child in block.children.values():
-        if skip and child.type == skip:
-            continue
-        if hasattr(child, "children"):
-            yield from _all(child, skip)
-        else:
-            yield child
-
-
-def texts(page: AppTest) -> list[str]:
-    html = [node.value for node in _all(page.main) if node.type == "html"]
-    return [text for text in html if not text.startswith("<script")]
-
-
 def scene(page: AppTest) -> dict[str, Any]:
-    found = [node for node in _all(page.main) if node.type == "bidi_component"]
-    assert len(found) == 1
-    return dict(json.loads(found[0].proto.bytes)["pictures"][0]["scene"])
+    return scenes(page)[0]
 
 
 def bars(page: AppTest) -> dict[str, tuple[float | None, str]]:
@@ -141,12 +125,6 @@ def bars_of(now: dict[str, Any]) -> dict[str, tuple[float | None, str]]:
     return {name: (value, label) for name, value, label in rows}
 
 
-def control(page: AppTest, kind: str, label: str) -> Any:
-    found = [one for one in getattr(page, kind) if one.label.startswith(label)]
-    assert len(found) == 1, (kind, label)
-    return found[0]
-
-
 # ---------------------------------------------------------------- the first screen
 
 
@@ -156,7 +134,7 @@ def first() -> AppTest:
 
 
 def test_the_first_screen_holds_five_controls_two_figures_and_60_words(first: AppTest) -> None:
-    shown = list(_all(first.main, skip="popover"))
+    shown = list(elements(first.main, skip="popover"))
     kinds = ("selectbox", "select_slider", "slider", "button_group", "number_input", "radio")
     controls = [node.label for node in shown if node.type in kinds]
     assert len([label for label in controls if label != "Exact k"]) <= 5, controls
@@ -481,7 +459,7 @@ def test_a_list_whose_losses_no_lattice_holds_keeps_the_page() -> None:
 
 def test_hidden_controls_are_not_there() -> None:
     page = healthy(opened(hide="preset,hold,show,noise,k"))
-    outside = [n for n in _all(page.main, skip="popover") if hasattr(n, "label")]
+    outside = [n for n in elements(page.main, skip="popover") if hasattr(n, "label")]
     kinds = ("selectbox", "select_slider", "number_input", "button_group")
     assert [n.label for n in outside if n.type in kinds] == []
 

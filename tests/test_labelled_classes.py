@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from app_pages import explorer, scenes, texts
 from streamlit.testing.v1 import AppTest
-from support import ROOT
 
 from app.explore_scene import with_nearest
 from app.texts.explore import COMING
@@ -246,21 +245,10 @@ def test_the_panel_tells_objectives_gaps_and_seconds() -> None:
 
 def sections(**query: str) -> tuple[list[str], list[str]]:
     """Panels of every live picture of the page, and its headings below the first screen."""
-    page = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=300)
-    for name, value in query.items():
-        page.query_params[name] = value
-    page.run()
+    page = explorer(**query)
     assert [error.message for error in page.exception] == []
-    nodes = list(_all(page.main))
-    live = [json.loads(node.proto.bytes) for node in nodes if node.type == "bidi_component"]
-    heads = [node.value for node in nodes if node.type == "html" and "<h2" in node.value]
-    scenes = [one["pictures"][0]["scene"] for one in live]
-    return [panel["id"] for scene in scenes for panel in scene["panels"]], heads
-
-
-def _all(block: Any) -> Iterator[Any]:
-    for child in block.children.values():
-        yield from _all(child) if hasattr(child, "children") else (child,)
+    heads = [text for text in texts(page) if "<h2" in text]
+    return [panel["id"] for scene in scenes(page) for panel in scene["panels"]], heads
 
 
 @pytest.mark.merge

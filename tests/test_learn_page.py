@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import html
-import json
 import math
 import re
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
@@ -18,6 +16,8 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 import scipy
+from app_pages import elements, explorer, scenes
+from app_pages import texts as html_texts
 from scipy.optimize import brentq
 from streamlit.testing.v1 import AppTest
 from studio.answers import counted, faces_found, gaussian_epsilon, gaussian_mu, solved
@@ -443,19 +443,13 @@ page()
 
 
 def told(at: AppTest) -> str:
-    return "".join(str(one.value) for one in elements(at.main) if one.type == "html")
+    return "".join(html_texts(at))
 
 
 def shown(at: AppTest) -> list[str]:
     """Panels of the picture."""
-    (picture,) = [one for one in elements(at.main) if one.type == "bidi_component"]
-    sent = json.loads(picture.proto.bytes)["pictures"][0]
-    return [panel["id"] for panel in sent["scene"]["panels"]]
-
-
-def elements(block: Any) -> Iterator[Any]:
-    for child in block.children.values():
-        yield from elements(child) if hasattr(child, "children") else (child,)
+    (scene,) = scenes(at)
+    return [panel["id"] for panel in scene["panels"]]
 
 
 @pytest.mark.merge
@@ -464,17 +458,13 @@ def test_who_looks_first_is_told_where_the_guess_is_made(lesson: Lesson) -> None
     number, page = LESSONS.index(lesson) + 1, lesson.page
     assert learning.question(page, lesson.look["hide"], lesson.look.get("data")) == number
     if page == "explore":  # the page that the explorer opens on
-        at = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=300)
-        at.query_params.update(lesson.look)
-        at.run()
+        at = explorer(**lesson.look)
         links = [one.proto.label for one in elements(at.main) if one.type == "page_link"]
         assert f"Guess: question {number} on Learn" in links
 
 
 def test_a_link_of_one_s_own_names_no_question() -> None:
-    at = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=300)
-    at.query_params.update({"data": "generated", "made": "200x2x2x1", "hide": "says"})
-    at.run()
+    at = explorer(data="generated", made="200x2x2x1", hide="says")
     assert any("Make a guess first" in str(one.value) for one in at.markdown)
     assert not any(
         "Guess" in str(one.proto) for one in elements(at.main) if one.type == "page_link"

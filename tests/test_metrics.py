@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
-from support import ROOT, every
+from app_pages import explorer
+from support import every
 
 from app import tables
 from app.compute import Study
@@ -160,9 +160,7 @@ def test_a_setting_without_a_metric_is_judged_by_the_score() -> None:
 @pytest.mark.merge
 def test_the_page_asks_for_a_metric_where_there_is_a_choice() -> None:
     """Picked in its drawer, it stands in the curve, in the drawer's name and in the bar below."""
-    page = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=120)
-    page.query_params["data"] = "places"
-    page.run()
+    page = explorer(data="places")
     (picked,) = (one for one in page.selectbox if one.label == "Utility")
     assert picked.value == "nicv"
     picked.select("explained").run()
@@ -170,6 +168,5 @@ def test_the_page_asks_for_a_metric_where_there_is_a_choice() -> None:
     shown = " ".join(str(node.proto) for node in page.get("bidi_component"))
     assert "share of the spread explained" in shown
     assert "In share of the spread." in " ".join(node.value for node in page.get("html"))
-    page = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=120)
-    page.query_params["data"] = "lit_windows"
-    assert not [one for one in page.run().selectbox if one.label == "Utility"]
+    page = explorer(data="lit_windows")
+    assert not [one for one in page.selectbox if one.label == "Utility"]

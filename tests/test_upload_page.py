@@ -11,8 +11,8 @@ from zipfile import ZipFile
 import pandas as pd
 import pytest
 import wording
+from app_pages import explorer
 from streamlit.testing.v1 import AppTest
-from support import ROOT
 from test_release_page import PAGE as RELEASE_PAGE
 
 from app import upload
@@ -52,9 +52,7 @@ LIMITS_0_9 = {"lower": "0", "upper": "9"}
 
 def with_table(table: bytes = TABLE) -> AppTest:
     """The page of an upload, with a table in it."""
-    at = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=300)
-    at.query_params["data"] = "upload"
-    at.run()
+    at = explorer(data="upload")
     at.file_uploader(key="upload_file").upload("people.csv", table, "text/csv").run()
     assert not at.exception
     return at
@@ -291,9 +289,7 @@ def test_texts_and_a_public_list_of_words_reach_explore_and_the_release_page(
 ) -> None:
     """Stand-in documents first; the custodian's own after a click; then they leave, paid for."""
     texts = [f"{'cat dog ' * 9}{'bank loan ' * (i % 3)} Meier" for i in range(30)]
-    at = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=300)
-    at.query_params["data"] = "upload"
-    at.run()
+    at = explorer(data="upload")
     table = "".join(["number,text\n", *(f"{i},{text}\n" for i, text in enumerate(texts))])
     content = zip_of_texts(texts) if ending == "zip" else table.encode()
     at.file_uploader(key="upload_file").upload(f"letters.{ending}", content, "text/x").run()
