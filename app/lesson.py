@@ -14,15 +14,15 @@ from dpcore.figures.model_plot import brief
 
 
 @cache
-def _texts() -> dict[str, list[str]]:
-    """Title, question, hint and answer of every lesson, as ``lessons.md`` has them."""
-    text = files("app").joinpath("lessons.md").read_text(encoding="utf-8")
-    lessons: dict[str, list[str]] = {}
+def sections(file: str) -> dict[str, list[str]]:
+    """Title and paragraphs of every section of a text file of the app, by the section's name."""
+    text = files("app").joinpath(file).read_text(encoding="utf-8")
+    parts: dict[str, list[str]] = {}
     for part in text.split("\n## ")[1:]:
         heading, *paragraphs = part.strip().split("\n\n")
         name, _, title = heading.partition(": ")
-        lessons[name] = [title, *(paragraph.replace("\n", " ") for paragraph in paragraphs)]
-    return lessons
+        parts[name] = [title, *(paragraph.replace("\n", " ") for paragraph in paragraphs)]
+    return parts
 
 
 @dataclass(frozen=True)
@@ -45,25 +45,30 @@ class Lesson:
     query: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def words(self) -> list[str]:
+        """Title, question, hint and answer."""
+        return sections("lessons.md")[self.name]
+
+    @property
     def title(self) -> str:
         """What it is about, as a question."""
-        return _texts()[self.name][0]
+        return self.words[0]
 
     @property
     def ask(self) -> str:
         """What is asked, in a sentence or two."""
-        return _texts()[self.name][1]
+        return self.words[1]
 
     @property
     def hint(self) -> str:
         """How one may begin."""
-        return _texts()[self.name][2].removeprefix("Hint: ")
+        return self.words[2].removeprefix("Hint: ")
 
     @property
     def teaching(self) -> str:
         """What the answer teaches, and why another answer is plausible, with ``{}`` for the number
         and names for others."""
-        return _texts()[self.name][3]
+        return self.words[3]
 
     def nearest(self, truth: float) -> float:
         """The option that is the answer, on the scale of the options."""

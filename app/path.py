@@ -9,12 +9,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from app.lesson import sections
 from app.scenario import opening
 from app.texts import learn as texts
 from dpcore.accounting import delta_of, epsilon_of, mu_of, posterior
@@ -54,7 +54,7 @@ class Screen:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, with its words."""
-        title, *paragraphs = _texts()[self.name]
+        title, *paragraphs = sections("path.md")[self.name]
         panel, x, y = self.handle
         return {
             "name": self.name,
@@ -67,18 +67,6 @@ class Screen:
             "dial": self.dial,
             "handle": {"panel": panel, "x": compact(x), "y": compact(y)},
         }
-
-
-@cache
-def _texts() -> dict[str, list[str]]:
-    """Title and paragraphs of every screen."""
-    text = files("app").joinpath("path.md").read_text(encoding="utf-8")
-    screens = {}
-    for part in text.split("\n## ")[1:]:
-        heading, *paragraphs = part.strip().split("\n\n")
-        name, _, title = heading.partition(": ")
-        screens[name] = [title, *(paragraph.replace("\n", " ") for paragraph in paragraphs)]
-    return screens
 
 
 def _guess(title: str, alt: str, x: Axis, y: Axis, at: Array, *more: Layer, **wide: Any) -> Panel:

@@ -14,6 +14,7 @@ import scipy
 from scipy.optimize import brentq
 
 from app import path
+from app.lesson import sections
 from app.path import DELTA, Screen
 from app.static_page import document
 from dpcore.accounting import guess_rate
@@ -110,7 +111,7 @@ def test_the_filled_area_is_the_delta_that_is_asked_for() -> None:
 
 
 def test_numbers_in_the_words_are_those_of_the_curves() -> None:
-    after = {name: path._texts()[screen][-1] for name, screen in
+    after = {name: sections("path.md")[screen][-1] for name, screen in
              (("composition", "composition"), ("bet", "bet"))}  # fmt: skip
     (told,) = re.findall(r"cost ([\d.]+) together, not 10", after["composition"])
     assert float(told) == pytest.approx(spent(100), rel=3e-3)
@@ -119,7 +120,7 @@ def test_numbers_in_the_words_are_those_of_the_curves() -> None:
 
 
 def test_every_screen_has_all_its_words() -> None:
-    texts = path._texts()
+    texts = sections("path.md")
     assert len(texts) == len(path.SCREENS) == 9
     for title, *paragraphs in texts.values():
         assert title
