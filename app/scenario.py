@@ -343,6 +343,12 @@ def opening(data: str, model: str | None = None) -> Scenario:
     )
 
 
+def begun(first: Scenario) -> dict[str, Any]:
+    """The settings with which a model begins anew, whatever they were for another one."""
+    names = "components", "iterations", "covariance", "words", "pool", "clip", "adjacency"
+    return {name: getattr(first, name) for name in names}
+
+
 def delta_below(rows: int) -> float:
     """The delta with which so many rows open: a power of ten below one over them.
 

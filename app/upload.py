@@ -22,7 +22,7 @@ import streamlit as st
 
 from app.callbacks import unbroken
 from app.result_store import Data
-from app.scenario import UPLOAD, delta_below, opening
+from app.scenario import UPLOAD, begun, delta_below, opening
 from app.state import change, left_on_explore
 from app.texts import upload as texts
 from dpcore.datasets.delimited import DELIMITERS
@@ -193,9 +193,7 @@ def _begin(upload: Upload) -> None:
     public: Any = upload.table.schema
     if not left_on_explore().declared.suits(public):
         name = next(name for name, model in declarations().items() if model.suits(public))
-        begin = opening(UPLOAD, name)
-        names = "components", "iterations", "covariance", "words", "pool", "clip", "adjacency"
-        first = {"model": name, **{option: getattr(begin, option) for option in names}}
+        first = {"model": name, **begun(opening(UPLOAD, name))}
     delta = min(left_on_explore().delta, delta_below(upload.rows))
     change(rows_per_person=upload.rows_per_person, delta=delta, **first)
 

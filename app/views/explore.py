@@ -21,7 +21,7 @@ from app.live import live
 from app.papers import at_full_size
 from app.parts import by_parts
 from app.result_store import Data, crowded
-from app.scenario import GENERATED, LISTED, PARTS, UPLOAD, Scenario, at_hand, opening
+from app.scenario import GENERATED, LISTED, PARTS, UPLOAD, Scenario, at_hand, begun, opening
 from app.settings import uploads_allowed
 from app.settings_panel import more_settings
 from app.spoilers import visible
@@ -394,12 +394,11 @@ def on_data(name: str) -> None:
     change(
         data=name,
         model=first.model,
-        components=first.components,
         x=0,
         y=1,
         without=False,
         pins="",
-        **_begun(first),
+        **begun(first),
     )
 
 
@@ -410,13 +409,7 @@ def on_model(chosen: tuple[str, int]) -> None:
     if model == scenario.model:
         change(components=parts)
         return
-    change(model=model, components=parts, **_begun(opening(scenario.data, model)))
-
-
-def _begun(first: Scenario) -> dict[str, Any]:
-    """The settings with which a model begins anew, whatever they were for another one."""
-    names = ("iterations", "covariance", "words", "pool", "clip", "adjacency")
-    return {name: getattr(first, name) for name in names}
+    change(model=model, **begun(opening(scenario.data, model)))
 
 
 def _models(scenario: Scenario, table: Data | None) -> list[tuple[str, int]]:
