@@ -13,7 +13,6 @@ import streamlit as st
 
 from app.compose_prices import Priced
 from app.composing import MECHANISMS, PRESETS, Composition, Line
-from app.links import PINS
 from app.pins import COMING, unpin_buttons
 from app.state import ask
 from app.texts import compose as texts
@@ -111,15 +110,3 @@ def panel(composition: Composition, priced: Priced) -> None:
     if composition.pinned:
         st.html(table(composition, priced))
         unpin_buttons(composition, ask)
-
-
-def button(composition: Composition) -> None:
-    """Keeps the current list beside whatever is chosen next."""
-    more = composition.with_pins([*composition.pinned.values(), composition]).pins
-    st.button(
-        texts.PIN,
-        on_click=lambda: ask(pins=more),
-        disabled=more == composition.pins,
-        help=texts.pin_help(len(PINS)),
-        width="stretch",
-    )

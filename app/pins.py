@@ -268,13 +268,16 @@ def unpin_buttons(choices: Scenario | Composition, change: Callable[..., None]) 
             )
 
 
-def button(scenario: Scenario) -> None:
-    """Keeps the current setting beside whatever is chosen next."""
-    pinned = scenario.pinned
-    more = scenario.with_pins([*pinned.values(), scenario]).pins
+def pin_button(
+    choices: Scenario | Composition, change: Callable[..., None], words: Any, **shape: Any
+) -> None:
+    """Keeps the page's current choices beside whatever is chosen next. words: the page's texts."""
+    chosen: Any = [*choices.pinned.values(), choices]
+    more = choices.with_pins(chosen).pins
     st.button(
-        texts.PIN,
+        words.PIN,
         on_click=lambda: change(pins=more),
-        disabled=more == scenario.pins,
-        help=texts.pin_help(len(PINS)),
+        disabled=more == choices.pins,
+        help=words.pin_help(len(PINS)),
+        **shape,
     )

@@ -19,6 +19,7 @@ from app.events_editor import editor, first_noise
 from app.export_menu import take_prices
 from app.live import live, slider_class
 from app.methods import drawer_open, full_title, more_methods
+from app.pins import pin_button
 from app.spoilers import visible
 from app.state import ask, bind, composition, on_choice, step_of_count
 from app.texts import compose as texts
@@ -210,7 +211,7 @@ def buttons(listed: Composition, scene: Scene | None) -> None:
     with compare:
         ticks(listed)
     with pin:
-        compose_pins.button(listed)
+        pin_button(listed, ask, texts, width="stretch")
     with take:
         take_prices(listed, scene)
     with line:

@@ -535,7 +535,7 @@ def tries(scenario: Scenario, data: Data) -> None:
     )
     if st.button(texts.STEPS, key=steps.OPENED, help=texts.STEPS_HELP):
         steps.dialog(scenario, data, store_of(data))
-    pins.button(scenario)
+    pins.pin_button(scenario, change, texts)
     metrics(scenario)
 
 
