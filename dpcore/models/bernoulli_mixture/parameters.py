@@ -12,6 +12,7 @@ from dpcore.fitting.result_table import Table
 from dpcore.models.bernoulli_mixture.mathematics import chances
 from dpcore.models.exponential_family.mathematics import Groups
 from dpcore.models.exponential_family.parameters import group_lines
+from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class BernoulliParameters:
+class BernoulliParameters(ColumnParameters):
     """One mixture: weights ``(K,)``, chances of a yes ``(K, d)``; lower (no) and upper (yes)
     ``(d,)`` are the columns' bounds.
 
     Groups stand in the order of their chances, first column first.
     """
 
-    columns: tuple[str, ...]
+    LIMITS = ("lower", "upper")
     lower: Array
     upper: Array
     weights: Array
@@ -43,14 +44,6 @@ class BernoulliParameters:
     def in_units(self, public: PublicFrame) -> Groups:
         """The same as a batch of one in public unit coordinates."""
         return Groups(self.weights[None], 2.0 * self.chances[None] - 1.0)
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {
-            "columns": list(self.columns),
-            "weights": self.weights.tolist(),
-            "chances": self.chances.tolist(),
-        }
 
     def log_joint(self, rows: Array) -> Array:
         """Log probability of each row ``(n, d)``, in own units, with each group ``(n, K)``."""

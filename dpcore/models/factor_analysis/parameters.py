@@ -12,6 +12,7 @@ from dpcore.arrays import Array
 from dpcore.fitting.result_table import FEW_COLUMNS, STRONGEST, Table, column_titles
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
+from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
@@ -19,10 +20,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class FactorParameters:
+class FactorParameters(ColumnParameters):
     """One factor analysis: mean ``(d,)``, loadings ``(d, k)``, noise_variance ``(d,)``."""
 
-    columns: tuple[str, ...]
     mean: Array
     loadings: Array
     noise_variance: Array
@@ -46,15 +46,6 @@ class FactorParameters:
             (self.loadings / spread[:, None])[None],
             (self.noise_variance / spread**2)[None],
         )
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {
-            "columns": list(self.columns),
-            "mean": self.mean.tolist(),
-            "loadings": self.loadings.tolist(),
-            "noise_variance": self.noise_variance.tolist(),
-        }
 
     def as_factors(self) -> Factors:
         """The same as a batch of one, in own units."""

@@ -10,6 +10,7 @@ import numpy as np
 from dpcore.arrays import Array
 from dpcore.fitting.result_table import FEW_COLUMNS, Table, column_titles, far_columns
 from dpcore.models.kmeans.mathematics import Centres
+from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
@@ -17,13 +18,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class KMeansParameters:
+class KMeansParameters(ColumnParameters):
     """Centres ``(K, d)`` in the order of their coordinates, first column first.
 
     shares ``(K,)``: what share of the rows the fit believes to be nearest to each.
     """
 
-    columns: tuple[str, ...]
     centers: Array
     shares: Array
 
@@ -38,14 +38,6 @@ class KMeansParameters:
         """The same as a batch of one in public unit coordinates."""
         units = (self.centers - public.center) / public.half_range
         return Centres(units[None], self.shares[None])
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {
-            "columns": list(self.columns),
-            "centers": self.centers.tolist(),
-            "shares": self.shares.tolist(),
-        }
 
     def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
         """Synthetic rows: centres alone, since nothing was released about the spread there."""

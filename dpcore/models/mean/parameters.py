@@ -9,6 +9,7 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.fitting.result_table import Table, column_titles
+from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
@@ -45,19 +46,14 @@ class Means:
 
 
 @dataclass(frozen=True)
-class MeanParameters:
+class MeanParameters(ColumnParameters):
     """One mean ``(d,)`` in the data's own units."""
 
-    columns: tuple[str, ...]
     mean: Array
 
     def in_units(self, public: PublicFrame) -> Means:
         """The same as a batch of one in public unit coordinates."""
         return Means.uncut(public.to_units(self.mean)[None])
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready, in the data's own units."""
-        return {"columns": list(self.columns), "mean": self.mean.tolist()}
 
     def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
         """The mean again and again: nothing was released about the spread around it."""

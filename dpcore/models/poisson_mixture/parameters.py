@@ -13,6 +13,7 @@ from dpcore.fitting.result_table import Table
 from dpcore.models.exponential_family.mathematics import Groups
 from dpcore.models.exponential_family.parameters import group_lines
 from dpcore.models.poisson_mixture.mathematics import rates
+from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
@@ -20,13 +21,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PoissonParameters:
+class PoissonParameters(ColumnParameters):
     """One mixture: weights ``(K,)``, rates ``(K, d)`` in events a row.
 
     Groups stand in the order of their rates, first column first.
     """
 
-    columns: tuple[str, ...]
     weights: Array
     rates: Array
 
@@ -40,14 +40,6 @@ class PoissonParameters:
     def in_units(self, public: PublicFrame) -> Groups:
         """The same as a batch of one in public unit coordinates."""
         return Groups(self.weights[None], (self.rates[None] - public.center) / public.half_range)
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {
-            "columns": list(self.columns),
-            "weights": self.weights.tolist(),
-            "rates": self.rates.tolist(),
-        }
 
     def log_joint(self, rows: Array) -> Array:
         """Log probability of each row ``(n, d)``, in own units, with each group ``(n, K)``; a count
