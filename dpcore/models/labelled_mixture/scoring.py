@@ -3,7 +3,6 @@
 With labels the divergence of two mixtures splits over classes and has a closed form: ``KL(q, p) =
 sum_k q_k (ln q_k/p_k + KL(N_k^q, N_k^p))``. *reverse_kl* is that of the release q from the exact p
 (what Liu, Scaglione, Peisert 2025 minimise and print), *kl* that of the exact from the release.
-Without labels there is none, and a mean over draws stands in: :func:`unlabelled_divergence`.
 """
 
 from __future__ import annotations
@@ -265,22 +264,6 @@ def noise_alone(
     touched = 1.0 if adjacency == "add_remove" else 2.0
     sizes = np.repeat(exact.sizes, len(noise), axis=0)
     return attainable(exact.dim, 1.0 / (noise * rows_per_person), sizes, touched)
-
-
-def unlabelled_divergence(
-    left: LabelledMixture, right: LabelledMixture, draws: int, rng: np.random.Generator
-) -> tuple[float, float]:
-    """``KL(left, right)`` of rows without their classes, first runs; mean and standard error.
-
-    Never above :func:`divergence`, by the data-processing inequality.
-    """
-    first, second = _mixture(left, 0), _mixture(right, 0)
-    rows, _ = gmm.sample(first, draws, rng)
-    logs = [
-        np.logaddexp.reduce(gmm.log_joint(mixture, rows)[0], axis=1) for mixture in (first, second)
-    ]
-    gaps = logs[0] - logs[1]
-    return float(gaps.mean()), float(gaps.std() / np.sqrt(draws))
 
 
 def accuracy(batch: LabelledMixture, rows: Array, codes: Codes) -> Array:
