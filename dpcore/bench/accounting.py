@@ -390,31 +390,18 @@ QUESTIONS = (
         {"opendp": lambda: peers.opendp_table(50.0 / _ASKED**2, DELTAS)},
         scale=EVERY,
     ),
-    Question(
-        f"100 Gaussians, Rényi: {_GRID}",
-        _table("rdp", lambda noise: Event(Gaussian(noise), 100)),
-        {
-            "dp-accounting": lambda: peers.google_rdp_table(
-                peers.google_gaussian, _ASKED, DELTAS, 100
-            )
-        },
-        scale=EVERY,
-    ),
-    Question(
-        f"100 Laplace, Rényi: {_GRID}",
-        _table("rdp", lambda noise: Event(Laplace(noise), 100)),
-        {
-            "dp-accounting": lambda: peers.google_rdp_table(
-                peers.google_laplace, _ASKED, DELTAS, 100
-            )
-        },
-        scale=EVERY,
-    ),
-    Question(
-        f"1,000 Poisson samples, q 0.01, Rényi: {_GRID}",
-        _table("rdp", lambda noise: _poisson(noise, 1000)),
-        {"dp-accounting": lambda: peers.google_rdp_table(_sampled, _ASKED, DELTAS, 1000)},
-        scale=EVERY,
+    *(
+        Question(
+            f"{name}, Rényi: {_GRID}",
+            _table("rdp", ours),
+            {"dp-accounting": partial(peers.google_rdp_table, theirs, _ASKED, DELTAS, count)},
+            scale=EVERY,
+        )
+        for name, ours, theirs, count in (
+            ("100 Gaussians", lambda z: Event(Gaussian(z), 100), peers.google_gaussian, 100),
+            ("100 Laplace", lambda z: Event(Laplace(z), 100), peers.google_laplace, 100),
+            ("1,000 Poisson samples, q 0.01", lambda z: _poisson(z, 1000), _sampled, 1000),
+        )
     ),
 )
 
