@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> None:
     Raises InputError where one of the files is there already, or a file stands in the folder's
     place.
     """
-    folder = place_for_folder("folder", args.folder)
+    folder = place_for_folder(args.folder)
     names = [
         path.relative_to(HOME)
         for path in sorted((*HOME.glob("*.ipynb"), *HOME.glob("first_release/*")))

@@ -43,11 +43,11 @@ def place_for_file(field: str, name: str | None) -> Path | None:
     return path
 
 
-def place_for_folder(field: str, name: str) -> Path:
+def place_for_folder(name: str) -> Path:
     """A folder that is there or can be made. Raises InputError where a file has its name."""
     folder = Path(name)
     if folder.exists() and not folder.is_dir():
-        raise InputError(field, "a file with that name exists", "name another folder")
+        raise InputError("folder", "a file with that name exists", "name another folder")
     return folder
 
 

@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> None:
 
     Raises InputError without the package pdoc, and where a file stands in the folder's place.
     """
-    folder = place_for_folder("folder", args.folder)
+    folder = place_for_folder(args.folder)
     if find_spec("pdoc") is None:
         raise InputError(
             "reference",

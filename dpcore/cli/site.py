@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> None:
     address, and where a file stands in the folder's place; ReplayError for a release that does not
     verify.
     """
-    folder = place_for_folder("folder", args.folder)
+    folder = place_for_folder(args.folder)
     demand_app("site")
     from app.site import write_site
 

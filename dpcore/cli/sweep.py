@@ -108,7 +108,7 @@ def sweep_records(
     first = next(iter(refusals.values()))
     if first is not None and None not in refusals.values():
         raise first
-    calls = _calls(choices, refusals)
+    calls = _calls(refusals)
     rows_by_cell = {}
     for number, call in enumerate(calls):
         rows = sweep(
@@ -159,9 +159,7 @@ def _refusal(
     return None
 
 
-def _calls(
-    choices: dict[str, Any], refusals: dict[Cell, InputError | None]
-) -> list[dict[str, Any]]:
+def _calls(refusals: dict[Cell, InputError | None]) -> list[dict[str, Any]]:
     """One sweep where every method meets every budget, otherwise one for each set of budgets."""
     if not any(refusals.values()):
         return [{}]

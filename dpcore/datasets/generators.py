@@ -225,7 +225,7 @@ def stand_in(
 
 
 def stand_in_documents(
-    words: int, documents: int, seed: int = 0
+    words: int, documents: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
     """Bags of words, drawn to plan on before a document is read: starts, words, counts.
 
@@ -236,7 +236,7 @@ def stand_in_documents(
     >>> len(starts), bool(words.max() < 40), float(counts.sum())
     (4, True, 300.0)
     """
-    rng = np.random.default_rng([seed, words, documents])
+    rng = np.random.default_rng([0, words, documents])
     mixes = rng.dirichlet(np.full(TOPICS, SPARSE), size=whole("documents", documents))
     ends = np.cumsum(mixes, axis=1)[:, None]
     topic = np.sum(rng.random((documents, TOKENS, 1)) > ends, axis=2).clip(max=TOPICS - 1)

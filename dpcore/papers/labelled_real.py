@@ -135,7 +135,7 @@ def figure_7(run: Run) -> str:
 
     Columns are standardised.
     """
-    return marginals(run, iris(), 2.0, SHOWN, classes=SPECIES, columns=PARTS_OF_A_FLOWER)
+    return marginals(run, iris(), SHOWN, classes=SPECIES, columns=PARTS_OF_A_FLOWER)
 
 
 @experiment("Labelled release, Figure 8: electricity", NEAREST, LARGER, stands_in=SWISS)
@@ -165,7 +165,7 @@ def figure_9(run: Run) -> str:
     classes = [f"class {k + 1}" for k in range(len(sizes))]
     hours = [f"{h * 24 // HOURS} h" for h in range(HOURS)]
     ways = [way for way in SHOWN if way.panel == "as printed"]
-    return marginals(run, table, 2.0, ways, classes=classes, columns=hours)
+    return marginals(run, table, ways, classes=classes, columns=hours)
 
 
 @experiment(

@@ -196,21 +196,20 @@ def class_sizes(run: Run, sizes: Sequence[int], names: Sequence[str]) -> None:
 def marginals(
     run: Run,
     table: PrivateTable,
-    epsilon: float,
     ways: Sequence[Release],
     *,
     classes: Sequence[str],
     columns: Sequence[str],
-    bins: int = 8,
 ) -> str:
-    """Every column in every class: its rows, and its density, exact and by one draw of each way."""
+    """Every column in every class: its rows, and its density, exact and by one draw of each way at
+    epsilon 2."""
     scorer = YARDSTICK.scorer(table, most=None)
     public, sizes = scorer.public, np.bincount(scorer.codes)
     batches, gaps, notes = {EXACT: scorer.exact}, [], {}
     for way in run.progress(ways):
         name = f"{way.name} ({way.panel})"
         try:
-            batches[name] = fitted(way, table, [epsilon], 1).runs.final
+            batches[name] = fitted(way, table, [2.0], 1).runs.final
         except InputError as refusal:
             notes[name] = f"refused: {refusal}"
             continue
@@ -221,7 +220,7 @@ def marginals(
         title = columns[j] if k == 0 else ""
         axis = f"{classes[k]} ({sizes[k]})"
         run.panel(panel, "", axis, title or " ", kind="bells", across=len(columns))
-        heights, edges = np.histogram(own[scorer.codes == k, j], bins, density=True)
+        heights, edges = np.histogram(own[scorer.codes == k, j], 8, density=True)
         facts: dict[str, Any] = {"edges": _short(edges), "heights": _short(heights)}
         run.row("rows", 0.0, None, rows=int(sizes[k]), **facts)
         for curve, batch in batches.items():
