@@ -9,6 +9,7 @@ import streamlit as st
 from app.components import to_page
 from app.spoilers import hideable
 from app.texts import frame as texts
+from dpcore.checks import listed
 
 
 def choose(page: str, hide: str) -> str:
@@ -33,9 +34,8 @@ def cover(page: str, hide: str, show: Callable[[], None], data: str | None = Non
 
     number = question(page, hide, data)
     names = [texts.HIDEABLE[page][word] for word in hide.split(",")]
-    hidden = ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
     text, learn, button = st.columns([5.7, 1.65, 1.0], vertical_alignment="center")
-    text.markdown(texts.hidden_parts(hidden))
+    text.markdown(texts.hidden_parts(listed(names)))
     if number is not None:
         with learn:
             to_page("learn", {}, texts.guess(number), ":material/edit:")

@@ -18,6 +18,7 @@ from app.links import Reader, all_of, among, between, chosen, differences, pins_
 from app.spoilers import hideable
 from app.texts import explore as texts
 from dpcore.accounting import ACCOUNTANTS, accountant
+from dpcore.checks import listed
 from dpcore.datasets.catalogue import BundledCorpus, BundledTable, bundled
 from dpcore.datasets.corpora import corpora
 from dpcore.datasets.documents import is_documents
@@ -142,9 +143,8 @@ class Scenario:
         """The other composition methods, and why each does not cover the fit."""
         recipe = self.recipe
         if recipe.mode == "paper":
-            *most, last = [accountant(way).title for way in recipe.accountants]
-            ways = f"{', '.join(most)} or {last}" if most else last
-            why = texts.as_published(ways)
+            titles = [accountant(way).title for way in recipe.accountants]
+            why = texts.as_published(listed(titles, "or"))
             return {way: why for way in self._ways() if way not in recipe.accountants}
         setting = replace(self.setting(), accountant="", metric="", clip=1.0, delta=1e-5, seed=0)
         return _refused(setting, self._ways())

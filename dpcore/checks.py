@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -124,6 +124,16 @@ def nearest(value: Any, allowed: Collection[str]) -> list[str]:
     return [folded[name] for name in near or get_close_matches(text, folded)]
 
 
+def listed(words: Sequence[str], joint: str = "and") -> str:
+    """Words with commas between them, and ``joint`` before the last.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b"], "or"), listed(["a"])
+    ('a, b and c', 'a or b', 'a')
+    """
+    *others, last = words
+    return f"{', '.join(others)} {joint} {last}" if others else last
+
+
 def choose(value: Any, allowed: Collection[str]) -> str:
     """What a refusal of ``value`` tells to do.
 
@@ -132,10 +142,8 @@ def choose(value: Any, allowed: Collection[str]) -> str:
     >>> choose("figure-2", [f"figure-{number}" for number in range(3, 33)])
     'choose figure-20, figure-21 or figure-22 (the nearest of 30)'
     """
-    *others, last = nearest(value, allowed) or [""]
-    if last:
-        either = f"{', '.join(others)} or {last}" if others else last
-        return f"choose {either} (the nearest of {len(allowed)})"
+    if near := nearest(value, allowed):
+        return f"choose {listed(near, 'or')} (the nearest of {len(allowed)})"
     more = f", ... ({len(allowed)} in all)" if len(allowed) > LISTED else ""
     several = "one of " * (len(allowed) > 1)
     return f"choose {several}{', '.join(list(allowed)[:LISTED])}{more}"

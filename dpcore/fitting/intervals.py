@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.arrays import Array
-from dpcore.checks import positive, probability, whole
+from dpcore.checks import listed, positive, probability, whole
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.fitting.recipe import Recipe, recipe
@@ -359,7 +359,7 @@ class _Simulated:
         if not lost:
             return _of_parts(left, parts, apart)
         sentence = _of_parts(left, parts, apart, some=True)
-        return f"{sentence} Nothing can be said about {_listed(lost)}."
+        return f"{sentence} Nothing can be said about {listed(lost)}."
 
     @np.errstate(all="ignore")
     def _as_of_one(self) -> bool:
@@ -420,7 +420,7 @@ def _of_parts(names: list[str], parts: str, apart: NDArray[np.bool_], *, some: b
         return f"At this noise level {part} can be told from noise."
     if some and len(bunches) in (1, len(names)):
         verb = "can" if len(bunches) > 1 else "cannot"
-        return f"At this noise level {parts} {_listed(names)} {verb} be told apart."
+        return f"At this noise level {parts} {listed(names)} {verb} be told apart."
     count = _NUMBERS[len(names)] if len(names) < len(_NUMBERS) else str(len(names))
     if len(bunches) == len(names):
         every = "the two" if len(names) == 2 else f"all {count}"
@@ -432,7 +432,7 @@ def _of_parts(names: list[str], parts: str, apart: NDArray[np.bool_], *, some: b
             f"At this noise level {pair} {parts} {verb} be told apart: they are no evidence of "
             "more than one."
         )
-    together = "; ".join(_listed([names[i] for i in bunch]) for bunch in bunches if len(bunch) > 1)
+    together = "; ".join(listed([names[i] for i in bunch]) for bunch in bunches if len(bunch) > 1)
     return f"At this noise level these {parts} cannot be told apart: {together}."
 
 
@@ -450,13 +450,9 @@ def _of_coefficients(columns: list[str], from_zero: NDArray[np.bool_]) -> str:
         every = "every" if clear else "no"
         return f"At this noise level {every} coefficient can be told from 0."
     return (
-        f"At this noise level the coefficient{'s' if len(clear) > 1 else ''} of {_listed(clear)} "
-        f"can be told from 0; {'those' if len(lost) > 1 else 'that'} of {_listed(lost)} cannot."
+        f"At this noise level the coefficient{'s' if len(clear) > 1 else ''} of {listed(clear)} "
+        f"can be told from 0; {'those' if len(lost) > 1 else 'that'} of {listed(lost)} cannot."
     )
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _noisy(fit: Fit) -> bool:

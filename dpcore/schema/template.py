@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dpcore.checks import listed
 from dpcore.schema.columns import ROLES, TYPES
 from dpcore.schema.document import toml_key, toml_value
 from dpcore.schema.proposals import ColumnProposal, Proposal
@@ -84,9 +85,9 @@ def _column(name: str, kind: str, proposal: ColumnProposal | None, *, explained:
     def comment(text: str) -> str:
         return text if explained else ""
 
-    lines = [f"[columns.{toml_key(name)}]", _line("role", "feature", comment(_one_of(ROLES)))]
+    lines = [f"[columns.{toml_key(name)}]", _line("role", "feature", comment(listed(ROLES, "or")))]
     if proposal is None or proposal.type in (kind, "text", "empty"):
-        lines.append(_line("type", kind, comment(_one_of(TYPES))))
+        lines.append(_line("type", kind, comment(listed(TYPES, "or"))))
     if proposal is not None:
         lines += _proposed(proposal, kind)
     lines += [
@@ -132,7 +133,3 @@ def _line(key: str, value: Any, about: str, *, counts: bool = True) -> str:
     literal = "" if value is None else toml_value(value)
     line = f"{'' if counts and literal else '# '}{key} = {literal}".rstrip()
     return f"{line:<25} # {about}" if about else line
-
-
-def _one_of(words: tuple[str, ...]) -> str:
-    return ", ".join(words[:-1]) + " or " + words[-1]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.arrays import Array
+from dpcore.checks import listed
 from dpcore.fitting.result_table import FEW_COLUMNS, STRONGEST, Table, column_titles
 from dpcore.models.covariance.mathematics import Covariances, correlations, principal, shares
 from dpcore.wall.data import PublicFrame
@@ -96,7 +97,7 @@ def result_table(record: dict[str, Any]) -> Table:
     about = (
         "Each column: its mean and standard deviation, its correlations with columns 1, 2 and so "
         "on, and its weights in the first components, which explain "
-        f"{_listed(explained[:SHOWN])} of the variance."
+        f"{listed(explained[:SHOWN])} of the variance."
     )
     axes = np.array(parameters["components"])[:SHOWN]
     lines = [
@@ -129,7 +130,3 @@ def _component_lines(parameters: dict[str, Any], explained: list[str]) -> Table:
         "that each explains, and the columns with the largest weights (--json has all weights)."
     )
     return about, lines
-
-
-def _listed(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
