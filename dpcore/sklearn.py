@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -352,13 +352,32 @@ class _Bounded(_Private):
 
     bounds: Bounds | None = None
 
-    def _fitted(self, X: ArrayLike, model: str, **options: Any) -> Any:
-        """The parameters of a private fit, in own units."""
+
+class _Alone(_Bounded):
+    """What is fitted to rows alone, without an outcome.
+
+    _model: the name of its model. _options: the names of the fit's options, where parameters are
+    called otherwise.
+    """
+
+    _model: ClassVar[str]
+    _options: ClassVar[Mapping[str, str]] = {}
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Fit to rows ``(n, d)``, finite or missing; y is not read.
+
+        Raises InputError for cells that are not numbers, for bounds that do not fit the columns,
+        and for options or a budget that cannot be met; no message contains a cell.
+        """
+        shared = {parameter.name for parameter in fields(_Bounded)}
+        own = (name for name in self._get_param_names() if name not in shared)
+        options = {self._options.get(name, name): getattr(self, name) for name in own}
         rows = self._numbers(X)
-        return self._fitted_to(_sealed(rows, self._names(rows), self.bounds), model, **options)
+        self._fitted_to(_sealed(rows, self._names(rows), self.bounds), self._model, **options)
+        return self._learned()
 
 
-class _Grouped(_Bounded):
+class _Grouped(_Alone):
     """What puts rows into groups."""
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
@@ -427,25 +446,11 @@ class DPGaussianMixture(_Mixture):
     **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
     """
 
+    _model = "gmm"
     n_components: int = 3
     _: KW_ONLY
     iterations: int = 10
     covariance: str = "full"
-
-    def fit(self, X: ArrayLike, y: object = None) -> DPGaussianMixture:
-        """Fit to rows ``(n, d)``, finite or missing; y is not read.
-
-        Raises InputError for cells that are not numbers, for bounds that do not fit the columns,
-        and for options or a budget that cannot be met; no message contains a cell.
-        """
-        self._fitted(
-            X,
-            "gmm",
-            n_components=self.n_components,
-            iterations=self.iterations,
-            covariance=self.covariance,
-        )
-        return self._learned()
 
     def _learned(self) -> Self:
         parameters = self.fit_.parameters
@@ -461,16 +466,9 @@ class DPGaussianMixture(_Mixture):
 class ColumnMixture(_Mixture):
     """Mixtures whose columns are independent within a group."""
 
-    _model: ClassVar[str]
     n_components: int = 3
     _: KW_ONLY
     iterations: int = 10
-
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Fit to rows ``(n, d)``, as :meth:`DPGaussianMixture.fit` does; y is not read."""
-        options = {"n_components": self.n_components, "iterations": self.iterations}
-        self._fitted(X, self._model, **options)
-        return self._learned()
 
     def _learned(self) -> Self:
         self.weights_ = self.fit_.parameters.weights
@@ -525,14 +523,10 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Grouped):  # 
         "nothing was released about how rows spread around a centre; fit a mixture to draw rows"
     )
 
+    _model, _options = "kmeans", {"n_clusters": "n_components"}
     n_clusters: int = 3
     _: KW_ONLY
     iterations: int = 10
-
-    def fit(self, X: ArrayLike, y: object = None) -> DPKMeans:
-        """Fit to rows ``(n, d)``, as :meth:`DPGaussianMixture.fit` does; y is not read."""
-        self._fitted(X, "kmeans", n_components=self.n_clusters, iterations=self.iterations)
-        return self._learned()
 
     def _learned(self) -> Self:
         self.cluster_centers_ = self.fit_.parameters.centers
@@ -566,7 +560,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Grouped):  # 
         return -float(np.sum(self.transform(X).min(axis=1) ** 2))
 
 
-class _Axes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Bounded):  # type: ignore[misc]
+class _Axes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Alone):  # type: ignore[misc]
     """What describes rows by a few axes."""
 
     def sample(self, n_samples: int = 1) -> Array:
@@ -590,22 +584,22 @@ class _Factors(_Axes):
 
     def transform(self, X: ArrayLike) -> Array:
         """Expected factors of rows, ``(n, k)``."""
-        return np.asarray(factors.scores(self._model(), self._given(X))[0])
+        return np.asarray(factors.scores(self._factors(), self._given(X))[0])
 
     def get_covariance(self) -> Array:
         """The model's covariance ``(d, d)``."""
         check_is_fitted(self)
-        return np.asarray(self._model().covariance()[0])
+        return np.asarray(self._factors().covariance()[0])
 
     def score_samples(self, X: ArrayLike) -> Array:
         """Log density of each row, ``(n,)``."""
-        return np.asarray(factors.log_densities(self._model(), self._given(X))[0])
+        return np.asarray(factors.log_densities(self._factors(), self._given(X))[0])
 
     def score(self, X: ArrayLike, y: object = None) -> float:
         """Mean log density of a row."""
-        return float(factors.log_density(self._model(), self._given(X))[0])
+        return float(factors.log_density(self._factors(), self._given(X))[0])
 
-    def _model(self) -> factors.Factors:
+    def _factors(self) -> factors.Factors:
         model: factors.Factors = self.fit_.parameters.as_factors()
         return model
 
@@ -620,14 +614,10 @@ class DPFactorAnalysis(_Factors):
     **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
     """
 
+    _model = "fa"
     n_components: int = 2
     _: KW_ONLY
     iterations: int = 50
-
-    def fit(self, X: ArrayLike, y: object = None) -> DPFactorAnalysis:
-        """Fit to rows ``(n, d)``, as :meth:`DPGaussianMixture.fit` does; y is not read."""
-        self._fitted(X, "fa", n_components=self.n_components, iterations=self.iterations)
-        return self._learned()
 
 
 @dataclass(eq=False, repr=False)
@@ -635,18 +625,14 @@ class DPProbabilisticPCA(_Factors):
     """Private probabilistic PCA by variational Bayes: ``components_ (k, d)``, ``mean_``,
     ``noise_variance_ (d,)``, the same share of each column's bounds.
 
-    n_components: at most so many; those that the release does not support are left out. Other
-    parameters as in :class:`DPGaussianMixture`.
+    n_components: at most so many; those that the release does not support are left out. Rows have
+    two columns or more. Other parameters as in :class:`DPGaussianMixture`.
 
     **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
     """
 
+    _model, _options = "ppca", {"n_components": "most_factors"}
     n_components: int = 10
-
-    def fit(self, X: ArrayLike, y: object = None) -> DPProbabilisticPCA:
-        """Fit to rows ``(n, d)`` of two columns or more; y is not read."""
-        self._fitted(X, "ppca", most_factors=self.n_components)
-        return self._learned()
 
     @classmethod
     def of_fit(cls, fit: Fit, schema: Schema) -> Self:
@@ -661,8 +647,8 @@ class DPProbabilisticPCA(_Factors):
         self._n_features_out = self.n_components_ = len(self.components_)
         return self
 
-    def _model(self) -> factors.Factors:
-        return replace(super()._model(), loadings=self.components_.T[None])
+    def _factors(self) -> factors.Factors:
+        return replace(super()._factors(), loadings=self.components_.T[None])
 
 
 @dataclass(eq=False, repr=False)
