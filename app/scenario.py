@@ -314,32 +314,26 @@ def opening(data: str, model: str | None = None) -> Scenario:
     table = next((table for source in sources for table in source() if table.name == data), None)
     suits = () if table is None else table.openings
     first = next((candidate for candidate in suits if model in (None, candidate.model)), None)
-    if table is None or first is None:
-        chosen = model or Scenario.model
-        begin = declaration(chosen).opening
-        return Scenario(
-            data=data,
-            model=chosen,
-            components=begin.components,
-            iterations=begin.iterations,
-            words=begin.words,
-            pool=suits[0].pool if suits else Scenario.pool,
-            clip=begin.clip,
-            adjacency=declaration(chosen).adjacencies[0],
-            delta=Scenario.delta if table is None else delta_below(table.rows),
-        )
-    return Scenario(
+    declared = declaration((model or Scenario.model) if first is None else first.model)
+    begin = Scenario(
         data=data,
-        model=first.model,
+        model=declared.name,
+        pool=(first or suits[0]).pool if suits else Scenario.pool,
+        clip=declared.opening.clip,
+        adjacency=declared.adjacencies[0],
+        delta=Scenario.delta if table is None else delta_below(table.rows),
+    )
+    if first is None:
+        usual = declared.opening
+        parts, steps = usual.components, usual.iterations
+        return replace(begin, components=parts, iterations=steps, words=usual.words)
+    return replace(
+        begin,
         components=first.components,
         iterations=first.iterations,
         covariance=first.covariance,
         words=write_words(dict(first.words)),
         epsilon=first.epsilon,
-        pool=first.pool,
-        clip=declaration(first.model).opening.clip,
-        adjacency=declaration(first.model).adjacencies[0],
-        delta=delta_below(table.rows),
     )
 
 
