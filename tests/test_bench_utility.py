@@ -1,15 +1,26 @@
 """The bench of utility: shares between references without privacy, on two halves of tables."""
 
 import json
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpcore.bench import utility
-from dpcore.bench.utility_tables import HALVES, TABLES, Archive, Simulated, Table, Written
+from dpcore.bench.utility_tables import (
+    HALVES,
+    TABLES,
+    Answered,
+    Archive,
+    Simulated,
+    Table,
+    Written,
+)
 from dpcore.cli import main
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import yardstick
+from dpcore.wall.custodian import custodian_outcomes
 
 APART = Table("two apart", Simulated(400, 2, 2, 6.0), (("gmm", 2), ("kmeans", 2)))
 ALIKE = Table("one cloud", Simulated(400, 2, 1, 0.0), (("gmm", 2),))
@@ -74,6 +85,34 @@ def test_topics_are_measured_on_both_halves() -> None:
     assert documents.schema.size == 20
     words = [corpus.split(0.25, seed=0)[1].schema.words for corpus in (documents, again)]
     assert words[0] == words[1]
+
+
+def test_regressions_are_measured_on_several_tables_of_both_halves() -> None:
+    halves = [table.half for table in TABLES if "logistic" in dict(table.models)]
+    assert min(halves.count(half) for half in HALVES) >= 5
+
+
+def test_an_outcome_is_a_column_or_an_array(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPCORE_DATA", str(tmp_path))
+    monkeypatch.delenv("DPCORE_SHARED", raising=False)
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    answers = np.arange(40) % 4
+    frame = pd.DataFrame(rows, columns=["a", "b", "c"]).assign(soon=answers)
+    frame.to_csv(tmp_path / "some.csv", index=False)
+    np.savez(tmp_path / "some.npz", X=rows, y=answers)
+    for source in (
+        Answered("some.csv", "soon", yes=("2", "3"), columns=("c", "a")),
+        Answered("some.npz", "y", "X", yes=("2", "3")),
+    ):
+        _, units, outcomes = custodian_outcomes(source.read())
+        assert units.shape == (40, len(source.columns) or 3)
+        np.testing.assert_array_equal(outcomes, answers >= 2)
+    np.savez(tmp_path / "last.npz", X=np.column_stack([rows, answers == 1]).astype(float))
+    _, units, outcomes = custodian_outcomes(Answered("last.npz", "x4", "X").read())
+    assert units.shape == (40, 3)
+    np.testing.assert_array_equal(outcomes, answers == 1)
 
 
 def test_two_models_of_one_release_of_moments_are_measured_on_the_same_tables() -> None:

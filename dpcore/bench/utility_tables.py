@@ -86,11 +86,41 @@ class Archive:
 
 
 @dataclass(frozen=True)
+class Answered:
+    """The same with an outcome: a column of the file, or an array ``(n,)`` of the ``.npz``.
+
+    yes: the cells that are one, as text. columns: those of numbers that are used [all others].
+    """
+
+    file: str
+    outcome: str
+    array: str = ""
+    yes: tuple[str, ...] = ("1", "1.0")
+    columns: tuple[str, ...] = ()
+
+    def read(self) -> PrivateTable:
+        """The table."""
+        from dpcore.datasets.load import read_frame
+        from dpcore.datasets.published import located
+
+        path = located(self.file)
+        frame = read_frame(path, array=self.array or None)
+        if self.outcome in frame:
+            cells = frame.pop(self.outcome).to_numpy()
+        else:
+            with np.load(path) as arrays:
+                cells = arrays[self.outcome]
+        rows = frame[list(self.columns or frame)].to_numpy(dtype=float)
+        return in_round_limits(rows, np.isin(cells.astype(str), self.yes).astype(float))
+
+
+@dataclass(frozen=True)
 class Peer:
     """A table of scikit-learn's, by the loader's name, in its own units; the target, where it is
-    yes or no, as the outcome."""
+    yes or no, as the outcome. yes: the targets that are one, where there are more than two."""
 
     loader: str
+    yes: tuple[int, ...] = ()
 
     def read(self) -> PrivateTable:
         """The table."""
@@ -98,6 +128,8 @@ class Peer:
 
         content = getattr(datasets, self.loader)(return_X_y=True, **_UNSCALED.get(self.loader, {}))
         rows, target = (np.asarray(part, dtype=float) for part in content)
+        if self.yes:
+            target = np.isin(target, self.yes)
         return in_round_limits(rows, target if len(np.unique(target)) == 2 else None)
 
 
@@ -187,7 +219,7 @@ class Table:
     """models: what is fitted, each with its number of parts."""
 
     name: str
-    source: Bundled | Published | Archive | Peer | Simulated | Written
+    source: Bundled | Published | Archive | Answered | Peer | Simulated | Written
     models: tuple[tuple[str, int], ...]
 
     @property
@@ -270,6 +302,21 @@ def _groups(name: str, source: Simulated, *models: tuple[str, int]) -> Table:
 
 
 _POINTS = "clusters2d.npz"
+_HEART = Answered(
+    "heart_cleveland.csv.gz",
+    "num",
+    yes=("1", "2", "3", "4"),
+    columns=("age", "trestbps", "chol", "thalach", "oldpeak", "sex", "fbs", "exang"),
+)
+_DIABETES = Answered(
+    "diabetes_130us.csv.gz",
+    "readmitted",
+    yes=("<30",),
+    columns=(
+        *("time_in_hospital", "num_lab_procedures", "num_procedures", "num_medications"),
+        *("number_outpatient", "number_emergency", "number_inpatient", "number_diagnoses"),
+    ),
+)
 
 TABLES: tuple[Table, ...] = (
     Table("three_groups", Bundled("three_groups"), (("gmm", 3), ("kmeans", 3))),
@@ -338,6 +385,12 @@ TABLES: tuple[Table, ...] = (
     Table(
         "diabetes", Peer("load_diabetes"), (("gmm", 2), ("fa", 2), ("ppca", 1), ("covariance", 1))
     ),
+    Table("heart_cleveland", _HEART, (("logistic", 1),)),
+    Table("diabetes_130us", _DIABETES, (("logistic", 1),)),
+    Table("lifesci_activity", Answered("lifesci.npz", "y", "X"), (("logistic", 1),)),
+    Table("nltcs_activity", Answered("nltcs.npz", "x16", "X"), (("logistic", 1),)),
+    Table("acs_answer", Answered("acs.npz", "x23", "X"), (("logistic", 1),)),
+    Table("even_digits", Peer("load_digits", (0, 2, 4, 6, 8)), (("logistic", 1),)),
     _groups("few_rows", Simulated(300, 2, 2, 5.0)),
     _groups("two_columns_overlapping", Simulated(8_000, 2, 2, 1.5)),
     _groups("two_columns_twelve_groups", Simulated(5_000, 2, 12, 12.0)),
