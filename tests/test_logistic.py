@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from dpcore.models.logistic_regression import mathematics as logistic
 from dpcore.models.logistic_regression.mathematics import Coefficients
 from dpcore.models.logistic_regression.parameters import INCLUDED
 from dpcore.models.logistic_regression.scoring import YARDSTICK, auc, calibration_error, log_loss
+from dpcore.models.shared.all_rows import SHARES
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.schema import Column, Schema
 from dpcore.wall.data.clipping import PublicFrame
@@ -205,7 +207,7 @@ def test_intervals_cover_the_truth_of_a_model_that_is_true() -> None:
 @pytest.mark.parametrize(
     ("epsilon", "options", "many_miss"),
     [
-        (1.0, {}, True),
+        (0.3, {}, True),
         (20.0, {}, False),
         (20.0, {"algorithm": "vb"}, True),
         (20.0, {"algorithm": "vips", "rate": 1.0, "iterations": 10}, True),
@@ -254,9 +256,71 @@ def test_a_fit_spends_what_was_asked_and_its_proof_replays(
     assert any("yes nor no" in line for line in guarantee.assumptions)
 
 
-def test_one_release_serves_all_later_steps() -> None:
-    fit = dp.fit("logistic", sealed(*drawn(500)), privacy=Privacy(epsilon=1.0, delta=DELTA), seed=0)
-    assert len(fit.ledger) == 1
+def test_three_small_releases_choose_the_ball_of_one_that_serves_all_later_steps() -> None:
+    request = Privacy(epsilon=1.0, delta=DELTA)
+    fit = dp.fit("logistic", sealed(*drawn(500)), privacy=request, seed=0)
+    multipliers = [
+        float(np.ravel(event.mechanism.noise_multiplier)[0]) for event in fit.ledger.events
+    ]
+    shares = np.array(multipliers) ** -2.0
+    np.testing.assert_allclose(shares / shares.sum(), SHARES, rtol=1e-6)
+    labels = dp.fit(
+        "logistic", sealed(*drawn(500)), privacy=replace(request, adjacency="label"), seed=0
+    )
+    assert len(labels.ledger) == 1  # features are public, and so is the ball
+
+
+@pytest.mark.parametrize("columns", [1, 2, 7, 130, 500])
+def test_any_number_of_columns_fits_in_the_ball(columns: int) -> None:
+    rng = np.random.default_rng(columns)
+    names = [f"x{i}" for i in range(columns)]
+    frame = pd.DataFrame(rng.uniform(-1, 1, (30, columns)), columns=names).assign(ill=[0, 1] * 15)
+    numbers = [Column(name, lower=-1, upper=1) for name in names]
+    schema = Schema((*numbers, Column("ill", role="target", type="binary")))
+    for adjacency in ("replace_one", "add_remove", "label"):
+        request = Privacy(epsilon=1.0, delta=DELTA, adjacency=adjacency)
+        fit = dp.fit("logistic", PrivateTable.seal(frame, schema), privacy=request, seed=0)
+        assert np.all(np.isfinite(fit.parameters.coefficients))
+
+
+def test_a_table_in_a_corner_of_wide_limits_is_fitted_as_well() -> None:
+    """The ball follows the rows; noise that is as large as the limits would drown them."""
+    rows, outcomes = drawn(8000)
+    scorer = YARDSTICK.scorer(sealed(*drawn(4000, seed=9)), None)
+    request = [Privacy(epsilon=1.0, delta=DELTA)]
+    found = []
+    for far in (0.0, 0.8):
+        grid = fit_grid(
+            "logistic", sealed(0.1 * rows + far, outcomes), privacy=request, draws=range(8), seed=0
+        )
+        slopes = 0.1 * grid.runs.final.mean[:, :-1]
+        found.append(np.mean([auc(scorer.rows @ slope, scorer.outcomes) for slope in slopes]))
+    exact = YARDSTICK.score(YARDSTICK.converged(sealed(rows, outcomes), 1, {}), scorer)[0]
+    assert min(found) > exact - 0.01
+
+
+@pytest.mark.parametrize("adjacency", ["replace_one", "add_remove", "label"])
+def test_a_run_does_not_depend_on_the_others(adjacency: str) -> None:
+    table = sealed(*drawn(700))
+    budgets = [Privacy(epsilon=e, delta=DELTA, adjacency=adjacency) for e in (0.1, 1.0, 9.0)]
+    grid = fit_grid("logistic", table, privacy=budgets, draws=range(2), seed=0).runs.final
+    for place, budget in enumerate(budgets):
+        alone = fit_grid("logistic", table, privacy=[budget], draws=[1], seed=0).runs.final
+        at = 2 * place + 1
+        np.testing.assert_allclose(alone.mean[0], grid.mean[at], rtol=1e-9)
+        np.testing.assert_allclose(alone.covariance[0], grid.covariance[at], rtol=1e-9)
+
+
+@pytest.mark.parametrize("adjacency", ["replace_one", "label"])
+def test_as_noise_vanishes_a_fit_becomes_that_without_noise(adjacency: str) -> None:
+    table = sealed(*drawn(700))
+    budgets = [Privacy(epsilon=e, delta=DELTA, adjacency=adjacency) for e in (1e2, 1e4, 1e6, 1e8)]
+    exact = fit_grid("logistic", table, privacy=None).runs.final.mean
+    grid = fit_grid("logistic", table, privacy=budgets, draws=[0], seed=0).runs.final
+    away = np.linalg.norm(grid.mean - exact, axis=1) / np.linalg.norm(exact)
+    assert away[0] < 0.1
+    assert np.all(np.diff(away) < 0.0)
+    assert away[-1] < 1e-4
 
 
 @pytest.mark.parametrize("options", FITS[:3])

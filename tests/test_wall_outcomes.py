@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,12 +15,13 @@ from dpcore.arrays import Array
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import Gaussian
 from dpcore.schema import Ball, Column, Schema
-from dpcore.wall.data import LogisticRows
+from dpcore.wall.data import Frame, LogisticRows
 from dpcore.wall.data.clipping import clip_to_ball
 from dpcore.wall.data.design_matrix import Design, binary_target, outcomes_of
 from dpcore.wall.kernels.row_blocks import looked_at
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics import logistic_statistics
 from dpcore.wall.statistics.logistic_statistics import (
     CurvatureMoments,
     NoisyOutcomes,
@@ -188,6 +190,67 @@ def test_no_model_and_no_row_moves_a_sum_by_more_than_stated(
                 assert np.all(np.linalg.norm(change, axis=1) <= stated)
 
 
+FRAMES: dict[str, tuple[float, float]] = {
+    "narrow": (0.0, 1e-9),
+    "wide": (0.0, 1e9),
+    "off": (0.9, 0.1),
+    "far": (1e300, 1.0),
+    "without a middle": (math.nan, 1.0),
+    "without a size": (0.0, math.inf),
+}
+
+
+def framed(trick: str, *, runs: int, dim: int = 4) -> Frame:
+    """A frame of each run whose middle and radius are those of a trick."""
+    middle, radius = FRAMES[trick]
+    balls = Frame.balls(np.full((runs, dim), middle), np.full(runs, radius))
+    return replace(balls, radius=1.4)
+
+
+@pytest.mark.parametrize("trick", FRAMES)
+@pytest.mark.parametrize("adjacency", [*ADJACENCIES, "label"])
+@pytest.mark.filterwarnings("ignore:(invalid|overflow):RuntimeWarning")
+def test_no_frame_and_no_row_moves_a_sum_by_more_than_stated(trick: str, adjacency: str) -> None:
+    """A row is a row of its ball, wherever the frame puts that."""
+    rng = np.random.default_rng(2)
+    kind = OutcomeSums if adjacency == "label" else OutcomeMoments
+    shape = kind(5, math.hypot(1.4, 1.0), 1.0, 0.6)
+    for trial in range(6):
+        frame = people(6, trial)
+        other = frame.copy()
+        if adjacency != "label":
+            other.loc[0, ["age", "where"]] = [rng.choice([0.0, 100.0]), "west"]
+        other.loc[0, "ill"] = 1 - frame.loc[0, "ill"]
+        other = other.iloc[1:] if adjacency == "add_remove" else other
+        found = [
+            exact(opened(each, runs=2, adjacency=adjacency), shape, framed(trick, runs=2))
+            for each in (frame, other)
+        ]
+        moved = (found[0].sums - found[1].sums) / shape.scale("sums")
+        if adjacency != "label":
+            moved = weighted(found[0], shape) - weighted(found[1], shape)
+        assert np.all(np.isfinite(moved))
+        assert np.all(np.linalg.norm(moved, axis=1) <= shape.l2_sensitivity(adjacency) * (1 + 1e-9))
+
+
+def test_in_a_narrow_frame_a_row_moves_the_sums_by_what_is_stated() -> None:
+    """All rows lie on the sphere, those of others at the angle where the lemma is attained."""
+    shape = OutcomeMoments(5, math.hypot(1.4, 1.0), 1.0, 0.6)
+    frame = people(10)
+    moved = [0.0]
+    for place in WHERE.categories:
+        for age in np.linspace(0.0, 100.0, 21):
+            one, other = frame.copy(), frame.copy()
+            one.loc[0, ["age", "where", "ill"]] = [100.0, "north", 1]
+            other.loc[0, ["age", "where", "ill"]] = [age, place, 0]
+            found = [exact(opened(each), shape, framed("narrow", runs=1)) for each in (one, other)]
+            moved.append(
+                float(np.linalg.norm(weighted(found[0], shape) - weighted(found[1], shape)))
+            )
+    stated = shape.l2_sensitivity("replace_one")
+    assert 0.95 * stated <= max(moved) <= stated * (1 + 1e-9)
+
+
 def change(rows: Array, outcomes: Array, curvature: Array, shape: OutcomeMoments) -> Array:
     """Weighted vectors of many rows ``(n, d)`` as the wall clips and weighs them."""
     inside = clip_to_ball(rows, shape.radius)
@@ -307,6 +370,21 @@ def test_the_door_gives_the_sums_of_the_rows() -> None:
     ).astype(float)
     np.testing.assert_allclose(found.sums[0], x.T @ (frame["ill"] - 0.5), atol=1e-9)
     np.testing.assert_allclose(found.squares[0], (x.T * np.abs(x[:, 0])) @ x, atol=1e-9)
+
+
+def test_each_run_sees_the_rows_in_its_own_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logistic_statistics, "FRAMED_NUMBERS", 35)  # seven rows at once
+    middle, radius = np.array([[0.1] * 4, [-0.4] * 4]), np.array([0.5, 2.0])
+    frame = replace(Frame.balls(middle, radius), radius=1.4)
+    session, shape = opened(people(), runs=2), OutcomeMoments(5, math.hypot(1.4, 1.0), 1.0, 0.5)
+    found = exact(session, shape, frame)
+    for run in range(2):
+        inside = clip_to_ball((session.source._designed[:, :-1] - middle[run]) / radius[run], 1.4)
+        x = np.column_stack([inside, np.ones(len(inside))])
+        np.testing.assert_allclose(found.sums[run], x.T @ (people()["ill"] - 0.5), atol=1e-9)
+        np.testing.assert_allclose(found.squares[run], x.T @ x, atol=1e-9)
+    with pytest.raises(ValueError, match="frames"):
+        exact(opened(people(), runs=3), shape, frame)
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)

@@ -138,7 +138,8 @@ MODEL = Model(
     statement=Statement(
         adds="the row times its outcome, and the row's square: *joint diameter of outcome sums and "
         "curvature-weighted squares in a clipped ball*",
-        proved="one release; all later steps are post-processing",
+        proved="one release, in a ball found by three earlier ones; all later steps are "
+        "post-processing",
         claim="VIPS 2020: two sums, each with its own noise, are composed as one release. The "
         "claim holds because the stated sensitivities are larger than the true ones",
     ),

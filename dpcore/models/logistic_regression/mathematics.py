@@ -24,11 +24,12 @@ from scipy.special import expit
 
 from dpcore.arrays import Array
 from dpcore.models.shared.moments import finite, floored_eigenvalues
+from dpcore.models.shared.second_moments import Ball
 from dpcore.wall.kernels.threads import one_thread
 from dpcore.wall.statistics import Curvature, NoisyOutcomes
 
 SHAPE, RATE = 1.0, 1.0  # of the Gamma prior on the precision, as in the paper's program
-EXPECTED = 1.0  # size of a coefficient of the rule, in the design's units
+EXPECTED = 0.5  # size of a coefficient of the rule, in the units of the ball or the design
 FLAT = 1e-10  # eigenvalues this much smaller than the largest have no inverse
 RAREST = 1e-6  # share of the rarer outcome, at least
 UNSURE = 0.25  # deviations of a score's reach that remain where noise explains all of it
@@ -69,6 +70,18 @@ class Coefficients:
             matrix @ self.noise_covariance @ matrix.T,
         )
 
+    def back(self, ball: Ball) -> Coefficients:
+        """From the coordinates ``((v - middle) / radius, 1)`` of each run's ball to ``(v, 1)``."""
+        matrix = np.repeat(np.eye(self.mean.shape[1])[None], self.runs, axis=0)
+        matrix[:, :-1] /= ball.radius[:, None, None]
+        matrix[:, -1, :-1] = -ball.middle / ball.radius[:, None]
+        turned = np.swapaxes(matrix, 1, 2)
+        return Coefficients(
+            np.einsum("bij,bj->bi", matrix, self.mean),
+            matrix @ self.covariance @ turned,
+            matrix @ self.noise_covariance @ turned,
+        )
+
     def noise_unknown(self) -> Coefficients:
         """The same, where covariance leaves the privacy noise out."""
         unknown = np.full_like(self.noise_covariance, np.nan)
@@ -92,6 +105,18 @@ class Coefficients:
         return np.asarray(expit(self.log_odds(rows)))
 
 
+@dataclass(frozen=True)
+class Shortened:
+    """What clipping did to a slope, ``(B,)`` or of all runs: the log odds of rows that are not
+    clipped rise by so much less, and off: how far, as a share, noise moved that."""
+
+    by: Array | float
+    off: Array | float
+
+
+WHOLE = Shortened(1.0, 0.0)  # nothing was clipped
+
+
 def nothing(runs: int, size: int) -> Coefficients:
     """Coefficients of which nothing is known: even odds for everybody."""
     eye = np.repeat(np.eye(size)[None], runs, axis=0)
@@ -99,17 +124,21 @@ def nothing(runs: int, size: int) -> Coefficients:
 
 
 @one_thread()
-def one_shot(released: NoisyOutcomes, rows: Array | float) -> Coefficients:
+def one_shot(
+    released: NoisyOutcomes, rows: Array | float, shortened: Shortened = WHOLE
+) -> Coefficients:
     r"""Coefficients from one release with k = 1; linear discriminant analysis without noise.
 
-    rows: their number where public, or a noisy one ``(B,)``. The rule is
+    rows: their number where public, or a noisy one ``(B,)``. shortened: what clipping did to a
+    slope. The rule is
     ``m = (sum x x^T / 4 + ridge)^-1 sum (y - 1/2) x``, a step from 0 that needs no curvature; the
     ridge is the size of the noise's eigenvalues. Its scores then get the slope and the intercept
     that their own mean and spread within each outcome ask for (:func:`_calibrated`).
 
     **Intervals.** covariance is first order, in two parts: of sampling, ``s^2 (n C)^-1`` with C the
     covariance of v and s the spread of y around the rule; of noise, that of ``S - Q m / 4`` through
-    the inverse. It leaves out the ridge's pull towards 0 and the error of the slope.
+    the inverse, and that of how much clipping shortened. It leaves out the ridge's pull towards 0
+    and the rest of the slope's error.
     """
     runs, size = released.sums.shape
     count = np.maximum(np.broadcast_to(np.asarray(rows, dtype=float), runs), 1.0)
@@ -119,11 +148,13 @@ def one_shot(released: NoisyOutcomes, rows: Array | float) -> Coefficients:
     sums_sd, squares_sd = released.sums_sd / count, released.squares_sd / count
     inverse = _inverse(squares / 4.0, squares_sd * np.sqrt(size) / 4.0, sums_sd / EXPECTED)
     rule = np.einsum("bij,bj->bi", inverse, sums)
-    slope, intercept, left = _calibrated(rule, sums, squares, inverse, sums_sd, squares_sd)
+    calibrated = _calibrated(rule, sums, squares, inverse, sums_sd, squares_sd, shortened.by)
+    slope, intercept, left = calibrated
     plain = sums_sd**2 + squares_sd**2 / 32.0 * np.sum(rule**2, axis=1)
     noise = plain[:, None, None] * np.eye(size)
     noise = noise + (squares_sd**2 / 32.0)[:, None, None] * rule[:, :, None] * rule[:, None]
-    noise = inverse @ noise @ inverse
+    off = np.broadcast_to(np.asarray(shortened.off, dtype=float), runs)[:, None] * rule
+    noise = inverse @ noise @ inverse + off[:, :, None] * off[:, None]
     grown = slope[:, None, None] ** 2
     coefficients = slope[:, None] * rule
     coefficients[:, -1] = intercept
@@ -149,14 +180,21 @@ def _inverse(matrices: Array, ridge: Array, noise: Array) -> Array:
 
 
 def _calibrated(
-    rule: Array, sums: Array, squares: Array, inverse: Array, sums_sd: Array, squares_sd: Array
+    rule: Array,
+    sums: Array,
+    squares: Array,
+    inverse: Array,
+    sums_sd: Array,
+    squares_sd: Array,
+    shortened: Array | float,
 ) -> tuple[Array, Array, Array]:
     """Slope and intercept ``(B,)`` of a rule's scores, and the variance of y that they leave.
 
     All moments are per row. A score that is normal within each outcome has log odds that rise by
     (distance of its two means) / (its variance within). What the rule owes to the noise in the
     moments it is judged by is taken off; where little is left, a little is kept, unless it is
-    clearly of the other sign.
+    clearly of the other sign. Clipping takes more off the variance than off the distance of the
+    means: log odds of rows that are not clipped rise by less, as shortened says.
     """
     slopes, mean = rule[:, :-1], squares[:, :-1, -1]
     share = np.clip(0.5 + sums[:, -1], RAREST, 1.0 - RAREST)
@@ -177,7 +215,7 @@ def _calibrated(
     between = reach**2 / variance
     total = np.maximum(total, (1.0 + THINNEST) * between)
     within = np.maximum(total - between, 1e-300)
-    slope = np.clip(reach / variance / within, -STEEPEST, STEEPEST)
+    slope = np.clip(shortened * reach / variance / within, -STEEPEST, STEEPEST)
     middle = score + (0.5 - share) * reach / variance  # between the mean scores of both outcomes
     intercept = np.log(share / (1.0 - share)) - slope * middle
     left = variance * within / np.maximum(total, 1e-300)

@@ -1,15 +1,17 @@
 """Private logistic regression: one release that serves every later step, and three that iterate.
 
-*one_shot*: first and second moments by outcome leave once, with one sensitivity; the rest is
-post-processing. *vb*: the same, then steps of variational Bayes, each on one release of
-curvature-weighted squares. *vips*: minibatch steps (Park, Foulds, Chaudhuri, Welling 2020,
-Algorithm 5), with the noise they print in paper mode and with the true joint sensitivity otherwise.
-*objective* and *dpvi*: rivals (``objective``, ``dpvi``). Where
-only labels are protected, squares of features are public, and one_shot has noise in its sums alone.
+*one_shot*: first and second moments by outcome leave once, with one sensitivity, in a ball that
+three small releases choose; the rest is post-processing. *vb*: the same within the limits, then
+steps of variational Bayes, each on one release of curvature-weighted squares. *vips*: minibatch
+steps (Park, Foulds, Chaudhuri, Welling 2020, Algorithm 5), with the noise they print in paper mode
+and with the true joint sensitivity otherwise. *objective* and *dpvi*: rivals (``objective``,
+``dpvi``). Where only labels are protected, features and their squares are public, so that one_shot
+chooses its ball without a release and has noise in its sums alone.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,16 +22,20 @@ from dpcore.accounting.published import PublishedBudget
 from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import published_steps, steps_of
-from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
+from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement, row_bound
 from dpcore.models.logistic_regression import SAMPLED, STEPS, LogisticSettings
 from dpcore.models.logistic_regression import mathematics as logistic
 from dpcore.models.logistic_regression.dpvi import fit_dpvi
-from dpcore.models.logistic_regression.mathematics import Coefficients
+from dpcore.models.logistic_regression.mathematics import Coefficients, Shortened
 from dpcore.models.logistic_regression.objective import REASONS, fit_objective
 from dpcore.models.logistic_regression.objective import SOURCE as OBJECTIVE_SOURCE
 from dpcore.models.logistic_regression.parameters import LogisticParameters
+from dpcore.models.shared.all_rows import EVENTS, MULTIPLIERS
+from dpcore.models.shared.location import USUAL_DISTANCE, USUAL_NORM, located
+from dpcore.models.shared.reach import Reach, edges, reach
+from dpcore.models.shared.second_moments import Ball
 from dpcore.privacy import Event, Gaussian, Guarantee, Laplace, Privacy
-from dpcore.wall.data import LogisticRows
+from dpcore.wall.data import Frame, LogisticRows
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import (
     CurvatureMoments,
@@ -41,6 +47,9 @@ from dpcore.wall.subsample import Minibatches
 
 SOURCE = "Park, Foulds, Chaudhuri, Welling 2020, Algorithm 5"
 WEIGHTS = (1.0, 0.6)  # of sums and squares: best or near it on three public tables, any budget
+INNER = 1.4  # radius of the ball that v is clipped to, beside the 1 of the intercept
+LEAST_HELD = 0.3  # share of the rows inside that ball where noise is strong; without noise it is 1
+CLEAR = 1e-3  # noise in a direction of the mean square, at which the share is half way between
 FIRST_SHARE = 0.5  # of mu^2, for the release that vb starts from
 PRINTED = (0.5, 0.5)  # noise sd 2 sigma on (y - 1/2) x and sigma/2 on xi x x^T, rows in |x| <= 1
 FLOOR = 1e-4  # of an eigenvalue of the mean of xi x x^T, in the authors' program
@@ -88,7 +97,7 @@ class LogisticRecipe(Recipe):
         if settings.algorithm == "objective":
             return (Event(Laplace(1.0)),)  # epsilon alone, as its inverse
         if settings.algorithm == "one_shot":
-            return (Event(Gaussian(1.0)),)
+            return (Event(Gaussian(1.0)),) if settings.only_labels else EVENTS
         if settings.algorithm in SAMPLED:
             return settings.steps.events()
         first, later = _multipliers(settings)
@@ -137,6 +146,8 @@ class LogisticRecipe(Recipe):
             steps = [fit_objective(session, amount, settings.ridge, as_printed=printed)]
         elif settings.algorithm == "dpvi":
             steps, clipping = fit_dpvi(session, settings.steps, noise)
+        elif settings.algorithm == "one_shot" and session.private:
+            steps = [_fit_in_ball(session, settings, noise)]
         else:
             steps = _fit_whole(session, settings, noise)
         units = _to_units(session)
@@ -155,6 +166,74 @@ def _multipliers(settings: LogisticSettings) -> tuple[float, float]:
     return FIRST_SHARE**-0.5, ((1.0 - FIRST_SHARE) / steps) ** -0.5
 
 
+def _fit_in_ball(
+    session: Session[LogisticRows], settings: LogisticSettings, multiplier: Array
+) -> Coefficients:
+    """One release of both sums, in a ball about the rows' mean.
+
+    multiplier ``(B,)``: total noise multiplier. **Guarantee:** the releases of
+    :meth:`LogisticRecipe.events` times the multiplier: the three of
+    :func:`~dpcore.models.shared.location.located`, unless features are public, and one of
+    :class:`OutcomeMoments`, whose frame they say. Noise in squares grows with the square of the
+    ball's radius: where it is strong, the ball holds few of the rows, and the others are clipped.
+    Without noise it holds all.
+    """
+    size, radius = session.source.design.size, session.source.design.around(INNER)
+    shape = OutcomeMoments(size, radius, *WEIGHTS)
+    if settings.only_labels:
+        shape, last = OutcomeSums(size, radius), multiplier
+        rows, middle, distances = _public_place(session)
+    else:
+        norms, first, distant, last = (multiplier * factor for factor in MULTIPLIERS)
+        at = located(session, norms, first, distant, USUAL_NORM)
+        rows, middle, distances = at.rows, at.mean, at.distances
+    level = last * math.sqrt(size) * shape.l2_sensitivity(session.adjacency) / rows
+    held = LEAST_HELD + (1.0 - LEAST_HELD) * CLEAR / (CLEAR + level)
+    clipped, shortened = _clipped(distances, held, size - 1)
+    ball = Ball(middle, clipped / INNER)
+    released = session.release(
+        "sums by outcome" if settings.only_labels else "sums by outcome and squares",
+        shape,
+        replace(Frame.balls(ball.middle, ball.radius), radius=INNER),
+        Noise("gaussian", last),
+    )
+    return logistic.one_shot(released, _rows(session, released), shortened).back(ball)
+
+
+def _public_place(session: Session[LogisticRows]) -> tuple[Array, Array, Reach]:
+    """Of public features what :func:`located` says of others: how many rows ``(B,)``, their mean
+    ``(B, d)``, and their distances from it."""
+    features, whole = session.public_features(), row_bound(session)
+    mean, cuts = features.mean(axis=0), edges(whole)
+    rows = np.full(session.runs, float(len(features)))
+    bins = np.searchsorted(cuts, np.linalg.norm(features - mean, axis=1))
+    counts = np.tile(np.bincount(bins, minlength=len(cuts) + 1).astype(float), (session.runs, 1))
+    distances = reach(counts, 0.0 * rows, rows, whole, USUAL_DISTANCE)
+    return rows, np.tile(mean, (session.runs, 1)), distances
+
+
+def _clipped(distances: Reach, held: Array, dim: int) -> tuple[Array, Shortened]:
+    """The radius ``(B,)`` within which a share ``(B,)`` of the rows lies, and what clipping to it
+    does to a slope: it leaves less of the rows' mean square than of a small move of all rows.
+
+    A move is left whole in a row inside; one that is drawn in by w keeps w of what is across it.
+    """
+    points, shares = distances.points()
+    below, octaves = np.cumsum(shares, axis=1) - shares / 2.0, np.log2(points)
+    of_runs = zip(held, below, strict=True)
+    radius = np.array([2.0 ** np.interp(share, under, octaves) for share, under in of_runs])
+    drawn = np.minimum(radius[:, None] / points, 1.0)
+    whole = distances.steady_square[:, None]
+    left = np.sum(shares * (points * drawn) ** 2, axis=1)[:, None] / whole
+    across = np.maximum(np.sum(shares * drawn, axis=1) - held, 0.0)
+    moved = (held + (1.0 - 1.0 / dim) * across)[:, None]
+    ratio = (left / moved)[:, 0]
+    steep = points**2 * (drawn**2 / left - 1.0) / whole - (1.0 - 1.0 / dim) * drawn / moved
+    steep = steep.reshape(*distances.steady.shape, -1).mean(axis=2)  # of the bins
+    off = np.linalg.norm(distances.noise * steep, axis=1)
+    return radius, Shortened(ratio, np.minimum(off, np.maximum(1.0 - ratio, 0.0)))
+
+
 def _fit_whole(
     session: Session[LogisticRows], settings: LogisticSettings, factor: Array
 ) -> list[Coefficients]:
@@ -168,8 +247,8 @@ def _fit_whole(
     size = session.source.design.size
     shape = OutcomeMoments(size, session.source.reach, *WEIGHTS)
     released = session.release(
-        "sums by outcome" if settings.only_labels else "sums by outcome and squares",
-        OutcomeSums(size, session.source.reach) if settings.only_labels else shape,
+        "sums by outcome and squares",
+        shape,
         None,
         Noise("gaussian", factor * first),
     )

@@ -43,13 +43,15 @@ class Reach:
     edges ``(J,)``: rising; the last bin lies between the last edge and the same again. square
     ``(B,)``: mean square of a distance, as a smooth law has it: a little noise in the share of the
     farthest rows would be a large part of it. steady ``(B, J + 1)``: shares of the smooth law,
-    moved towards the observed ones only in bins that differ by more than noise explains.
+    moved towards the observed ones only in bins that differ by more than noise explains. noise
+    ``(B, J + 1)``: deviation of the noise that is left in those, 0 in the other bins.
     """
 
     shares: Array
     edges: Array
     square: Array
     steady: Array
+    noise: Array
 
     def radius(self, noise: Array) -> Array:
         """The edge ``(B,)`` at which clipping costs a mean the least square error.
@@ -69,7 +71,7 @@ class Reach:
     @property
     def steady_square(self) -> Array:
         """Mean square ``(B,)`` of a distance by the steady shares."""
-        points, shares = self._points()
+        points, shares = self.points()
         return np.asarray(shares @ points**2)
 
     def clip_squares(self, noise: Array, spread: Array, dim: int, crossing: float) -> Clip:
@@ -85,7 +87,7 @@ class Reach:
         shape of variance v costs ``d (d + 1) s^2 / 8 v^2``, and as much more as the noise of the
         mean adds through ``mean mean'``. Without noise: a radius that no row exceeds.
         """
-        points, shares = self._points()
+        points, shares = self.points()
         radii = np.sort((self.edges[:, None] * 2.0 ** (-np.arange(FINE) / (3.0 * FINE))).ravel())
         square = shares @ points**2
         left = shares @ np.minimum(points[:, None], radii) ** 2 / np.maximum(square, TINY)[:, None]
@@ -101,7 +103,7 @@ class Reach:
         cost, share = (np.take_along_axis(what, at, axis=1)[:, 0] for what in (nats, left))
         return Clip(radii[at[:, 0]], share, cost)
 
-    def _points(self) -> tuple[Array, Array]:
+    def points(self) -> tuple[Array, Array]:
         """Distances ``(M,)`` in all bins, and the steady shares ``(B, M)`` of the rows there."""
         low = np.append(self.edges[0] / 2.0, self.edges)
         high = np.append(self.edges, self.edges[-1] * 2.0 ** (1 / 3))
@@ -141,7 +143,8 @@ def reach(counts: Array, sd: Array, rows: Array, whole: float, usual: Array | fl
     square = expected @ ((cuts[1:] + cuts[:-1]) / 2.0) ** 2
     gap = observed - expected
     sure = np.maximum(1.0 - (SURE * noise / np.maximum(np.abs(gap), TINY)) ** 2, 0.0)
-    return Reach(shares, edges(whole), square, _shares(expected + sure * gap, expected))
+    steady = _shares(expected + sure * gap, expected)
+    return Reach(shares, edges(whole), square, steady, np.where(sure > 0.0, noise, 0.0))
 
 
 def _shares(numbers: Array, expected: Array) -> Array:

@@ -17,6 +17,7 @@ from dpcore.errors import InputError
 from dpcore.schema import Column, Schema, categories_meant, category_meant
 from dpcore.wall.data.clipping import bounded_rows, clip_to_ball
 from dpcore.wall.data.sources import FeatureRows, Opening
+from dpcore.wall.kernels.bounded_sums import Rows
 from dpcore.wall.table import PrivateTable
 
 INTERCEPT = 1.0  # the constant coordinate of every row: as long as one column
@@ -60,7 +61,12 @@ class Design:
 
     def reach(self, share: float = 1.0) -> float:
         """Radius of the ball of x where v is clipped to a share of its own."""
-        return math.hypot(share * self.radius, INTERCEPT)
+        return self.around(share * self.radius)
+
+    @staticmethod
+    def around(radius: float) -> float:
+        """Radius of the ball of x where v, or what a frame makes of it, is in one of a radius."""
+        return math.hypot(radius, INTERCEPT)
 
     def rows(self, units: Array, radius: float) -> Array:
         """``x (n, p)`` of rows in unit coordinates ``(n, d)``, v clipped to ``|v| <= radius``."""
@@ -133,8 +139,8 @@ def outcomes_of(table: PrivateTable, *, private: bool) -> Array:
 class LogisticRows(FeatureRows):
     """Rows in the design of a yes-or-no regression, with their outcomes.
 
-    design: the public map. reach: public radius of the ball of x (that of the bounds where nothing
-    is clipped).
+    design: the public map to v, in whose coordinates everything here is. reach: public radius of
+    the ball of x (that of the bounds where nothing is clipped).
     """
 
     def __init__(self, table: PrivateTable, opening: Opening) -> None:
@@ -143,7 +149,9 @@ class LogisticRows(FeatureRows):
         _, units = bounded_rows(table, private=opening.filled)
         assert table.schema is not None  # rows without public bounds were refused
         self.design = Design.of(table.schema)
-        self._designed = self.design.rows(units, opening.clip * self.design.radius)
+        self.radius = opening.clip * self.design.radius
+        self._designed = self.design.rows(units, self.radius)
+        self._rows = Rows(self._designed[:, :-1], self.radius)
         self.reach = self.design.reach(min(opening.clip, 1.0))
 
     @property

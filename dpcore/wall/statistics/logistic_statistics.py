@@ -27,8 +27,10 @@ from dpcore.mechanisms.gaussian import (
     symmetric_to_coordinates,
 )
 from dpcore.wall.data.clipping import demand_squares
-from dpcore.wall.kernels.row_blocks import looked_at
-from dpcore.wall.kernels.threads import one_thread
+from dpcore.wall.data.clipping_frame import Frame
+from dpcore.wall.data.design_matrix import INTERCEPT
+from dpcore.wall.kernels.row_blocks import looked_at, pieces
+from dpcore.wall.kernels.threads import Memory, one_thread
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ Indices = NDArray[np.intp]
 Curvature = Callable[[Array, Indices], Array]
 
 TILE = 512  # rows that are weighted at once
+FRAMED_NUMBERS = 1 << 18  # of the rows that are put in frames at once
 
 
 @dataclass(frozen=True)
@@ -56,14 +59,15 @@ class NoisyOutcomes:
 
 
 @dataclass(frozen=True)
-class OutcomeMoments(Summed[Curvature | None, NoisyOutcomes]):
+class OutcomeMoments(Summed[Curvature | Frame | None, NoisyOutcomes]):
     r"""``a (y - 1/2) x / R`` and ``b k x x^T / R^2`` of a row, released as one vector.
 
     ``|x| <= radius = R``, y in {0, 1}, curvature k in ``[least, 1]``: what a model says of k is put
     there by the wall; ``least = 1`` asks no model. a, b = sum_weight, square_weight: the public
     split of the budget. The intercept is a coordinate of x like any other. A model gives k
     ``(b, m)`` for rows ``x (m, p)`` and runs ``(b,)``; what is undefined becomes 1, and so is k of
-    every row where no model is asked.
+    every row where no model is asked. Instead of a model a frame for each run may be asked for,
+    made of public and released numbers: it puts v inside ``|z| <= r``, and x is ``(z, 1)``.
 
     **Guarantee.** With ``g(k, k') = max over t in [0, 1] of
     a^2 (1 + t)/2 + b^2 (k^2 + k'^2 - 2 k k' t^2)`` the L2 sensitivity where a row is replaced is
@@ -141,17 +145,21 @@ class OutcomeMoments(Summed[Curvature | None, NoisyOutcomes]):
             ),
         )
 
-    def checked(self, session: Session[Any], of: Curvature | None) -> Curvature | None:
+    def checked(self, session: Session[Any], of: Curvature | Frame | None) -> Any:
         if self.dim != session.source.design.size:
             raise ValueError("the contribution and the rows differ in dimension")
+        if isinstance(of, Frame) and of.center.shape != (session.runs, self.dim - 1):
+            raise ValueError("frames must have centers of the shape (runs, dim - 1)")
         return of
 
-    def bounds(self, session: Session[Any], of: Curvature | None) -> tuple[float, float]:
+    def bounds(self, session: Session[Any], of: Curvature | Frame | None) -> tuple[float, float]:
         source = session.source
+        if isinstance(of, Frame):
+            return self.radius, source.design.around(of.radius)
         return self.radius, source.reach if session.private else source.bound
 
     def total(
-        self, session: Session[Any], of: Curvature | None, batches: Minibatches | None
+        self, session: Session[Any], of: Curvature | Frame | None, batches: Minibatches | None
     ) -> tuple[Array, Array]:
         """Of the blocks; and the exact squares, which a statistic without them lets leave beside
         its sums. That is refused unless features are public.
@@ -161,10 +169,14 @@ class OutcomeMoments(Summed[Curvature | None, NoisyOutcomes]):
             session._demand_public_features("features are protected")
         total = np.zeros((session.runs, 1, self.size))
         squares = np.zeros((session.runs, self.dim, self.dim))
-        for rows, outcomes, runs in sampled_rows(session, batches):
-            squares[runs] = _weighted_squares(rows, of, self.least, runs)
+        if isinstance(of, Frame):
+            blocks, of = framed_rows(session, of, batches), None
+        else:
+            blocks = sampled_rows(session, batches)
+        for rows, outcomes, runs in blocks:
+            squares[runs] += _weighted_squares(rows, of, self.least, runs)
             if "sums" in self.blocks:
-                total[runs, 0, self.slice("sums")] = (outcomes - 0.5) @ rows
+                total[runs, 0, self.slice("sums")] += (outcomes - 0.5) @ rows
         if covered:
             total[:, 0, self.slice("squares")] = symmetric_to_coordinates(squares)
         return total, squares
@@ -250,6 +262,21 @@ def sampled_rows(
             yield rows, outcomes, runs
         else:
             yield rows[positions], outcomes[positions], runs
+
+
+def framed_rows(
+    session: Session[Any], frame: Frame, batches: Minibatches | None
+) -> Iterator[tuple[Array, Array, Indices]]:
+    """Some of the rows ``x = (z, 1)`` as one run sees them in its frame, their outcomes, and that
+    run: for all of them one after another."""
+    memory = Memory()
+    for rows, outcomes, runs in sampled_rows(session, batches):
+        for members in pieces(len(rows), max(1, FRAMED_NUMBERS // rows.shape[1])):
+            some = rows[members, :-1]
+            framed = np.full((rows.shape[1], len(some)), INTERCEPT)
+            for run in runs:
+                framed[:-1] = frame.apply(some, slice(run, run + 1), memory)[0]
+                yield framed.T, outcomes[members], np.array([run])
 
 
 def put_inside(curvature: Array, least: float) -> Array:
