@@ -19,6 +19,7 @@ import dpcore as dp
 from dpcore.accounting import compose, replay
 from dpcore.accounting.wbk import as_printed
 from dpcore.arrays import Array
+from dpcore.errors import InputError
 from dpcore.evaluation.metrics import metrics
 from dpcore.evaluation.yardstick import Scorer
 from dpcore.figures.plotly import scene_figure
@@ -124,6 +125,17 @@ def test_a_pixels_step_is_its_ridge_regression() -> None:
         form = np.einsum("n,nkl->kl", curvature[:, j], square) + np.diag(known.precision[j])
         target = (rows[:, j] - 0.5) @ hidden - known.visible_bias[j] * (curvature[:, j] @ hidden)
         np.testing.assert_allclose(after.weights[j], np.linalg.solve(form, target), rtol=1e-8)
+
+
+def test_a_likelihood_sums_over_all_states() -> None:
+    nets = [tiny(seed) for seed in range(2)]
+    rows = everything(5)
+    batch = belief.network(nets)
+    exact = [np.mean(enumerated(rows, net)[0]) for net in nets]
+    np.testing.assert_allclose(belief.log_likelihood(rows, batch), exact, rtol=1e-12)
+    many = Network(np.zeros((1, 2, 13)), np.zeros((1, 2)), np.zeros((1, 13)))
+    with pytest.raises(InputError, match="units"):
+        belief.log_likelihood(everything(2), many)
 
 
 # --- total ---------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from dpcore.bench.utility_tables import (
     TABLES,
     Answered,
     Archive,
+    Peer,
     Simulated,
     Table,
     Written,
@@ -85,6 +86,16 @@ def test_topics_are_measured_on_both_halves() -> None:
     assert documents.schema.size == 20
     words = [corpus.split(0.25, seed=0)[1].schema.words for corpus in (documents, again)]
     assert words[0] == words[1]
+
+
+def test_belief_networks_are_measured_against_independent_columns() -> None:
+    halves = {table.half for table in TABLES if "sbn" in dict(table.models)}
+    assert halves == set(HALVES)
+    digits = Table("digits", Peer("load_digits", above=8.0), (("sbn", 4),))
+    (row,) = utility.run(draws=1, epsilons=(1e6,), tables=(digits,))
+    assert row["baseline"] < row["exact"] < 0.0  # log-likelihoods of a row
+    assert row["simplest"] == pytest.approx(0.0, abs=0.02)
+    assert row["share"] > 0.5
 
 
 def test_regressions_are_measured_on_several_tables_of_both_halves() -> None:

@@ -1,11 +1,12 @@
 """Utility of private fits on many tables, half of which no method was chosen on.
 
 ``share = (ours - baseline) / (exact - baseline)`` on rows that no fit saw. baseline: the simplest
-model without privacy (one Gaussian, one centre, word frequencies, the majority). exact: the
-converged fit without privacy, the best of several starts. A share of 1 is as good as exact, 0 as
-good as the simplest exact model. Correlations are those of the fitted rows, as their yardstick has
-it. Where ``exact - baseline`` is below twice its standard error over parts of the held-out rows,
-there is nothing to have a share of.
+model without privacy (one Gaussian, one centre, word frequencies, the majority, independent
+columns). exact: the converged fit without privacy, the best of several starts. A share of 1 is as
+good as exact, 0 as good as the simplest exact model. Belief networks are compared by the exact
+likelihood of a row, summed over all states of their hidden units. Correlations are those of the
+fitted rows, as their yardstick has it. Where ``exact - baseline`` is below twice its standard error
+over parts of the held-out rows, there is nothing to have a share of.
 """
 
 from __future__ import annotations
@@ -125,25 +126,30 @@ class Measured:
         """With the exact fit and the simplest model of the train rows."""
         judge = yardstick(model)
         scorer = judge.scorer(train, None, most=None, held_out=test)
-        converged = judge.converged(train, parts, {})
+        converged = judge.best(train, parts)
         simplest = judge.silent(converged)
         if judge.fits_rival:
-            simplest = fit_grid(
-                model, train, privacy=None, as_private=True, clip=math.inf, **_alone(judge)
-            ).runs.final
+            rival, options = judge.independent or model, _alone(judge)
+            simplest = judge.of_independent(
+                fit_grid(
+                    rival, train, privacy=None, as_private=True, clip=math.inf, **options
+                ).runs.final
+            )
         return cls(model, parts, train, judge, scorer, converged, simplest)
 
     def rows(self, table: Table, epsilons: Sequence[float], draws: int) -> Iterator[Row]:
         """A row for each epsilon."""
         baseline, exact = (
-            float(self.judge.score(batch, self.scorer)[0])
+            float(self.judge.held_out(batch, self.scorer)[0])
             for batch in (self.simplest, self.converged)
         )
         gain, error = exact - baseline, self._error()
-        ours = self._private(epsilons, draws, {"n_components": self.parts, **self.judge.for_score})
-        rival = np.full_like(ours, float(self.judge.score(self.simplest, self.scorer)[0]))
+        own = {"n_components": self.parts, **self.judge.for_score}
+        ours = self._private(self.model, epsilons, draws, own)
+        rival = np.full_like(ours, baseline)
         if self.judge.fits_rival:
-            rival = self._private(epsilons, draws, _alone(self.judge))
+            name = self.judge.independent or self.model
+            rival = self._private(name, epsilons, draws, _alone(self.judge))
         for epsilon, scores, others in zip(epsilons, ours, rival, strict=True):
             row = _empty(table, self.model, epsilon)
             row |= {"baseline": baseline, "exact": exact, "error": error}
@@ -155,13 +161,13 @@ class Measured:
                 row["simplest"] = float(np.median(others) - baseline) / gain
             yield row
 
-    def _private(self, epsilons: Sequence[float], draws: int, options: Row) -> Array:
-        """Utility ``(S, D)`` of private fits."""
+    def _private(self, model: str, epsilons: Sequence[float], draws: int, options: Row) -> Array:
+        """Utility ``(S, D)`` of private fits of the model, or of the simplest rival's."""
         requests = [Privacy(epsilon=epsilon, delta=DELTA) for epsilon in epsilons]
-        grid = fit_grid(
-            self.model, self.train, privacy=requests, draws=range(draws), seed=0, **options
-        )
-        scores = self.judge.score(grid.runs.final, self.scorer)
+        grid = fit_grid(model, self.train, privacy=requests, draws=range(draws), seed=0, **options)
+        final = grid.runs.final
+        batch = final if model == self.model else self.judge.of_independent(final)
+        scores = self.judge.held_out(batch, self.scorer)
         return scores.reshape(len(epsilons), draws)
 
     def _error(self) -> float:
@@ -171,7 +177,7 @@ class Measured:
         for first in range(parts):
             scorer = _part(self.scorer, np.arange(first, len(rows), parts))
             exact, baseline = (
-                float(self.judge.score(batch, scorer)[0])
+                float(self.judge.held_out(batch, scorer)[0])
                 for batch in (self.converged, self.simplest)
             )
             gains.append(exact - baseline)

@@ -117,10 +117,12 @@ class Answered:
 @dataclass(frozen=True)
 class Peer:
     """A table of scikit-learn's, by the loader's name, in its own units; the target, where it is
-    yes or no, as the outcome. yes: the targets that are one, where there are more than two."""
+    yes or no, as the outcome. yes: the targets that are one, where there are more than two.
+    above: a number above which a cell is on, where cells become 0 and 1 and there is no outcome."""
 
     loader: str
     yes: tuple[int, ...] = ()
+    above: float | None = None
 
     def read(self) -> PrivateTable:
         """The table."""
@@ -129,7 +131,9 @@ class Peer:
         content = getattr(datasets, self.loader)(return_X_y=True, **_UNSCALED.get(self.loader, {}))
         rows, target = (np.asarray(part, dtype=float) for part in content)
         if self.yes:
-            target = np.isin(target, self.yes)
+            target = np.isin(target, self.yes).astype(float)
+        if self.above is not None:
+            return in_limits((rows > self.above).astype(float), [(0.0, 1.0)] * rows.shape[1])
         return in_round_limits(rows, target if len(np.unique(target)) == 2 else None)
 
 
@@ -359,7 +363,11 @@ TABLES: tuple[Table, ...] = (
         Published("swiss_smart_meter"),
         (("gmm", 3), ("kmeans", 3), ("fa", 2), ("ppca", 1), ("covariance", 1)),
     ),
-    Table("acs", Published("acs"), (("kmeans", 3), ("fa", 3), ("ppca", 1), ("covariance", 1))),
+    Table(
+        "acs",
+        Published("acs"),
+        (("kmeans", 3), ("fa", 3), ("ppca", 1), ("covariance", 1), ("sbn", 4)),
+    ),
     Table("check_ins", Published("dpbench_grids256"), (("gmm", 5), ("kmeans", 8))),
     Table("old_faithful", Archive("old_faithful.csv.gz"), (("gmm", 2), ("kmeans", 2))),
     Table("s1", Archive(_POINTS, "s1_xy"), (("gmm", 15), ("kmeans", 15))),
@@ -370,7 +378,7 @@ TABLES: tuple[Table, ...] = (
     Table(
         "nltcs",
         Archive("nltcs.npz", "X"),
-        (("kmeans", 3), ("fa", 2), ("ppca", 1), ("covariance", 1)),
+        (("kmeans", 3), ("fa", 2), ("ppca", 1), ("covariance", 1), ("sbn", 4)),
     ),
     Table(
         "br2000",
@@ -390,6 +398,9 @@ TABLES: tuple[Table, ...] = (
     Table("lifesci_activity", Answered("lifesci.npz", "y", "X"), (("logistic", 1),)),
     Table("nltcs_activity", Answered("nltcs.npz", "x16", "X"), (("logistic", 1),)),
     Table("acs_answer", Answered("acs.npz", "x23", "X"), (("logistic", 1),)),
+    Table("lit_windows", Bundled("lit_windows"), (("sbn", 4),)),
+    Table("households", Bundled("households"), (("sbn", 2),)),
+    Table("black_and_white_digits", Peer("load_digits", above=8.0), (("sbn", 8),)),
     Table("even_digits", Peer("load_digits", (0, 2, 4, 6, 8)), (("logistic", 1),)),
     _groups("few_rows", Simulated(300, 2, 2, 5.0)),
     _groups("two_columns_overlapping", Simulated(8_000, 2, 2, 1.5)),

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri
-from scipy.special import expit, k0e, k1e
+from scipy.special import expit, k0e, k1e, logsumexp
 
 from dpcore.arrays import Array
+from dpcore.errors import InputError
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
 from dpcore.models.shared.moments import finite, floored_eigenvalues
 from dpcore.wall.kernels.threads import one_thread
@@ -27,6 +28,7 @@ Numbers = NDArray[Any]  # in a precision of one's choice
 Indices = NDArray[np.intp]
 
 WIDE = 10.0  # prior variance of the biases
+MOST_SUMMED = 12  # hidden units over whose states a likelihood is summed
 ROUNDS = 2  # of curvature and hidden units, for each row
 SMALLEST, LARGEST = 1e-10, 1e10  # of a scale in the weights' prior
 LARGEST_WEIGHT = 1e3
@@ -357,6 +359,24 @@ def bound(rows: Array, posterior: Posterior, hidden: Array) -> Array:
     entropy = -safe * np.log(safe) - (1.0 - safe) * np.log1p(-safe)
     per_unit: Array = np.asarray(prior + entropy, dtype=np.float64)
     return np.asarray(pixels.sum(axis=1) + per_unit.sum(axis=1), dtype=np.float64)
+
+
+def log_likelihood(rows: Array, net: Network) -> Array:
+    """Mean log-likelihood ``(B,)`` of rows ``(m, J)`` of 0 and 1, summed over all states of the
+    hidden units. Raises InputError where these are too many."""
+    units = net.weights.shape[2]
+    if units > MOST_SUMMED:
+        raise InputError("units", "their states are too many to be summed over", "choose fewer")
+    states = ((np.arange(2**units)[:, None] >> np.arange(units)) & 1).astype(float)
+    means = []
+    for weights, visible, hidden in zip(
+        net.weights, net.visible_bias, net.hidden_bias, strict=True
+    ):
+        odds = states @ weights.T + visible
+        prior = states @ hidden - np.logaddexp(0.0, hidden).sum()
+        of_states = rows @ odds.T + prior - np.logaddexp(0.0, odds).sum(axis=1)
+        means.append(np.mean(logsumexp(of_states, axis=1)))
+    return np.array(means)
 
 
 def sample(net: Network, count: int, rng: np.random.Generator) -> Array:

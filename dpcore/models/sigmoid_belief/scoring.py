@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
 from dpcore.arrays import Array
 from dpcore.evaluation.yardstick import ROUNDED, SCORED_ROWS, Scorer, Wording, Yardstick
@@ -20,6 +21,7 @@ from dpcore.wall.table import PrivateTable
 
 RECOVERED = 0.7  # cosine from which a unit's weights are those of another
 MEASURED = 2000  # rows of which the clipped share is told
+STARTS, CONVERGED = 3, 60  # fits without privacy of which the best is taken, and their steps
 HALF = 0.5  # of its bounds: above it a pixel is on, unless a fit says otherwise
 
 
@@ -45,6 +47,7 @@ class BeliefYardstick(Yardstick):
     )
     simplest = 1
     alike = 0.97
+    independent = "bernoulli"
     metrics = ("pixel_accuracy", "pixel_accuracy_trivial", "pixel_accuracy_all_off")
     rival_words = (
         "minibatch", "rate", "iterations", "epochs", "delay", "forgetting", "threshold", "clip",
@@ -70,6 +73,27 @@ class BeliefYardstick(Yardstick):
         many: dict[str, Any] = {"n_components": parts, "as_private": True, **steps, **chosen}
         network: Network = fit_grid("sbn", table, privacy=None, **many).runs.final
         return turned(network, network.weights.sum(axis=1) < 0.0)
+
+    def best(self, table: PrivateTable, parts: int) -> Network:
+        """That of several starts under which the rows are likeliest."""
+        steps = {"rate": 1.0, "iterations": CONVERGED, "delay": 1.0, "forgetting": 1e-9}
+        many: dict[str, Any] = {"n_components": parts, "as_private": True, **steps}
+        fits: list[Network] = [
+            fit_grid("sbn", table, privacy=None, **many, start=start).runs.final
+            for start in range(STARTS)
+        ]
+        scorer = self.scorer(table, None, most=None)
+        return fits[int(np.argmax([self.held_out(fit, scorer)[0] for fit in fits]))]
+
+    def held_out(self, batch: Network, scorer: Scorer) -> Array:
+        """The exact log-likelihood of a row in nats, of each run ``(B,)``."""
+        return belief.log_likelihood(self.on(scorer), batch)
+
+    def of_independent(self, batch: Any) -> Network:
+        """One hidden unit without weights."""
+        chance = (1.0 + batch.means[:, 0]) / 2.0
+        none = np.zeros((*chance.shape, 1))
+        return Network(none, np.asarray(logit(chance)), none[:, 0])
 
     def score(self, batch: Network, scorer: Scorer) -> Array:
         return self.measure(batch, scorer, "pixel_accuracy")
