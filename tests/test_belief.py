@@ -37,6 +37,8 @@ from dpcore.wall.kernels.threads import one_thread
 from dpcore.wall.statistics.sigmoid_belief import BeliefMoments, _as_belief, _of_rows
 from dpcore.wall.table import PrivateTable
 
+NO_NOISE = (0.0,) * len(belief.NOISY)
+
 
 def tiny(seed: int = 0, hidden: int = 3, visible: int = 5, size: float = 1.0) -> Posterior:
     rng = np.random.default_rng(seed)
@@ -62,7 +64,7 @@ def enumerated(rows: Array, known: Posterior) -> tuple[Array, Array]:
 def sums_of(rows: Array, known: Posterior, rounds: int = 4) -> Sums:
     shape = BeliefMoments(len(known.hidden_bias), rows.shape[1])
     total = _of_rows(rows, shape, *belief.e_step(rows, known, rounds))[None]
-    sd = {"pairs": np.zeros(1), "forms": np.zeros(1)}
+    sd = dict.fromkeys(belief.NOISY, np.zeros(1))
     found = _as_belief(total, shape, sd, np.array([float(len(rows))]))
     return Sums.of(found, 0, 1.0, as_printed=False)
 
@@ -138,6 +140,32 @@ def test_a_likelihood_sums_over_all_states() -> None:
         belief.log_likelihood(everything(2), many)
 
 
+@pytest.mark.parametrize("noise", [1e-9, 1.0, 30.0, 1e4])
+def test_noise_in_pixels_and_curvatures_is_taken_off_and_none_is_left_alone(noise: float) -> None:
+    """A curvature that noise takes to 0 would let a bias run away."""
+    rng, known = np.random.default_rng(0), tiny(1, hidden=2, visible=40)
+    rows = (rng.random((500, 40)) < np.linspace(0.02, 0.7, 40)).astype(float)
+    clean = sums_of(rows, known)
+    assert belief._denoised(clean) == (clean.visible, clean.curvature)
+    noisy = replace(
+        clean,
+        visible=clean.visible + noise * rng.standard_normal(40),
+        curvature=clean.curvature + noise * rng.standard_normal(40),
+        visible_sd=noise,
+        curvature_sd=noise,
+    )
+    visible, curvature = belief._denoised(noisy)
+    if noise < 1e-6:
+        np.testing.assert_allclose(visible, clean.visible, atol=1e-6)
+        np.testing.assert_allclose(curvature, clean.curvature, atol=1e-6)
+    assert np.all(np.abs(visible) < 250.0)
+    assert np.all(curvature > 0.0)
+    assert np.all(np.abs(visible / curvature) < 25.0)
+    if noise > 10.0:
+        error = np.sum((visible - clean.visible) ** 2)
+        assert error < np.sum((noisy.visible - clean.visible) ** 2)
+
+
 # --- total ---------------------------------------------------------------------------------------
 
 NUMBERS = st.floats(width=64) | st.sampled_from([math.nan, math.inf, -math.inf, 1e300, -1e300])
@@ -161,7 +189,7 @@ def test_a_forms_inverse_is_that_of_its_positive_part_where_noise_took_more() ->
 @pytest.mark.filterwarnings("ignore:(invalid|overflow|divide):RuntimeWarning")
 def test_any_released_numbers_give_a_network(numbers: Array, sd: float) -> None:
     shape = BeliefMoments(2, 3)
-    noise = {"pairs": np.full(1, sd), "forms": np.full(1, sd)}
+    noise = dict.fromkeys(belief.NOISY, np.full(1, sd))
     released = _as_belief(numbers[None], shape, noise, np.array([50.0]))
     known = belief.start(2, 3, 0)
     for _ in range(2):
@@ -336,8 +364,7 @@ def test_as_printed_sums_are_cut_to_what_rows_can_add_up_to() -> None:
         (y - 0.5).T @ z,
         forms,
         float(rows),
-        0.0,
-        0.0,
+        *NO_NOISE,
     )
     kept = exact.in_range()
     for part in ("hidden", "visible", "curvature", "pairs", "forms"):
@@ -347,8 +374,7 @@ def test_as_printed_sums_are_cut_to_what_rows_can_add_up_to() -> None:
         1e4 * rng.standard_normal((j, k)),
         1e4 * rng.standard_normal(forms.shape),
         float(rows),
-        0.0,
-        0.0,
+        *NO_NOISE,
     )
     cut = wild.in_range()
     on = cut.hidden + rows / 2

@@ -34,6 +34,8 @@ SMALLEST, LARGEST = 1e-10, 1e10  # of a scale in the weights' prior
 LARGEST_WEIGHT = 1e3
 ROUNDING = 1e-12  # of the largest sum, so that none is without an inverse
 PRINTED_FLOOR = 1e-3  # of an eigenvalue of a pixel's form, mean over rows, as printed
+NOISY = ("visible", "curvature", "pairs", "forms")  # whose noise an M step knows
+CURVED = 0.2  # share by which a pixel's curvature differs from that of its share of rows alone
 TOLERATED = 0.03  # noise in a weight, log odds; a ridge keeps it below
 
 
@@ -203,6 +205,8 @@ class Sums:
     pairs: Array
     forms: Array
     rows: float
+    visible_sd: float
+    curvature_sd: float
     pairs_sd: float
     forms_sd: float
 
@@ -214,8 +218,9 @@ class Sums:
         parts = [finite(getattr(released, name)[run]) / share for name in names]
         rows = float(released.rows[run]) / share
         weight = 0.0 if as_printed else 1.0 / share
-        noise = [weight * float(released.sd[name][run]) for name in ("pairs", "forms")]
-        return cls(parts[0], parts[1], parts[2], parts[3], parts[4], rows, noise[0], noise[1])
+        noise = [weight * float(released.sd[name][run]) for name in NOISY]
+        hidden, visible, curvature, pairs, forms = parts
+        return cls(hidden, visible, curvature, pairs, forms, rows, *noise)
 
     @one_thread()
     def in_range(self) -> Sums:
@@ -249,6 +254,8 @@ class Sums:
             remaining * self.pairs + weight * now.pairs,
             remaining * self.forms + weight * now.forms,
             remaining * self.rows + weight * now.rows,
+            float(np.hypot(remaining * self.visible_sd, weight * now.visible_sd)),
+            float(np.hypot(remaining * self.curvature_sd, weight * now.curvature_sd)),
             float(np.hypot(remaining * self.pairs_sd, weight * now.pairs_sd)),
             float(np.hypot(remaining * self.forms_sd, weight * now.forms_sd)),
         )
@@ -265,7 +272,8 @@ def m_step(sums: Sums, before: Posterior, *, as_printed: bool = False) -> Poster
     """
     k = before.weights.shape[1]
     most = STEEPEST * max(sums.rows, 1.0)  # of a sum of curvatures
-    curvature = np.clip(sums.curvature, 0.0, most)
+    on, curvature = _denoised(sums)
+    curvature = np.clip(curvature, 0.0, most)
     diagonal = np.clip(sums.forms[:k], 0.0, most).T  # of each pixel
     ridge = sums.forms_sd * np.sqrt(2.0 * k) + sums.pairs_sd / TOLERATED
     forms = symmetric_from_coordinates(np.ascontiguousarray(sums.forms.T), k)
@@ -276,7 +284,7 @@ def m_step(sums: Sums, before: Posterior, *, as_printed: bool = False) -> Poster
     weights = np.einsum("jkl,jl->jk", covariance, target)
     weights = np.clip(weights, -LARGEST_WEIGHT, LARGEST_WEIGHT)
     visible_variance = 1.0 / (1.0 / WIDE + curvature)
-    visible = visible_variance * (sums.visible - np.sum(diagonal * weights, axis=1))
+    visible = visible_variance * (on - np.sum(diagonal * weights, axis=1))
     visible = np.clip(visible, -LARGEST_WEIGHT, LARGEST_WEIGHT)
     steepness = curvature_at(np.sqrt(before.hidden_squares))
     hidden_variance = 1.0 / (1.0 / WIDE + max(sums.rows, 1.0) * steepness)
@@ -295,6 +303,28 @@ def m_step(sums: Sums, before: Posterior, *, as_printed: bool = False) -> Poster
         spread,
         whole,
     )
+
+
+def _denoised(sums: Sums) -> tuple[Array, Array]:
+    """Sums of pixels about 1/2 and of their curvatures ``(J,)``, less the noise in them.
+
+    Pixels are drawn towards what they have in common by the share of noise in their differences
+    (James and Stein 1961, positive part), curvatures towards that of a pixel that no unit lights.
+    Without noise both stay.
+    """
+    if sums.visible_sd == 0.0:
+        return sums.visible, sums.curvature
+    rows, common = max(sums.rows, 1.0), np.mean(sums.visible)
+    apart = sums.visible - common
+    noise = len(apart) * sums.visible_sd**2
+    apart = apart * max(1.0 - noise / max(float(apart @ apart), noise), 0.0)
+    least = float(np.clip(sums.visible_sd / (4.0 * rows), 1e-9, 0.25))
+    share = np.clip((common + apart) / rows, -0.5 + least, 0.5 - least)
+    alone = rows * curvature_at(2.0 * np.arctanh(2.0 * share))
+    signal = (CURVED * alone) ** 2
+    trust = signal / (signal + sums.curvature_sd**2)
+    curvature = alone + trust * (sums.curvature - alone)
+    return rows * share, np.maximum(curvature, (1.0 - trust) * alone / 4.0)
 
 
 def _inverse(forms: Array, diagonal: Array) -> Array:
