@@ -171,7 +171,8 @@ def test_the_price_of_each_way_of_counting_is_what_it_is() -> None:
 def test_the_ends_for_rare_samples_are_as_told() -> None:
     text = " ".join(page("accounting").split())
     told = re.findall(
-        r"(\S+) samples at rate ([\d.]+), \w+ lies between ([\d.]+) and ([\d.]+) at delta (1e-\d)",
+        r"(\S+) releases at(?: sampling)? rate ([\d.]+), \w+ lies between ([\d.]+) and ([\d.]+) "
+        r"at delta (1e-\d)",
         text,
     )
     assert len(told) == 2

@@ -190,12 +190,13 @@ def a_document_a_hundredth_too_long(patch: pytest.MonkeyPatch) -> None:
 
 
 def rows_that_move_a_parameter_beside_the_doors(patch: pytest.MonkeyPatch) -> None:
-    own = mixture._number_of_rows
-    patch.setattr(
-        mixture,
-        "_number_of_rows",
-        lambda session, noisy: own(session, noisy) + session.source._count,
-    )
+    own = mixture._all_rows
+
+    def counted(session: Any, *words: Any) -> mixture.Whole:
+        whole = own(session, *words)
+        return replace(whole, rows=whole.rows + session.source._count)
+
+    patch.setattr(mixture, "_all_rows", counted)
 
 
 def half_a_slope_booked(patch: pytest.MonkeyPatch) -> None:
