@@ -377,7 +377,8 @@ def test_a_step_is_total(
 
 def some_rows(rows: float = 40.0) -> Whole:
     """All rows of two runs, in a frame that whitens them, with some noise in their shape."""
-    return Whole(np.full(2, rows), np.zeros((2, 2)), np.stack([np.eye(2)] * 2), np.full(2, 0.1))
+    noise = np.full(2, 0.1)
+    return Whole(np.full(2, rows), np.zeros((2, 2)), np.stack([np.eye(2)] * 2), noise, noise)
 
 
 def groups_of(structure: str) -> Groups:
@@ -485,7 +486,8 @@ def in_own_frames(
 
 def all_of(rows: np.ndarray, structure: Structure = "full") -> Whole:
     covariance = structured(np.atleast_2d(np.cov(rows.T, bias=True))[None], structure)
-    return Whole(np.full(1, float(len(rows))), rows.mean(0)[None], covariance, np.zeros(1))
+    count, none = np.full(1, float(len(rows))), np.zeros(1)
+    return Whole(count, rows.mean(0)[None], covariance, none, none)
 
 
 @every("structure", STRUCTURES)
@@ -523,7 +525,7 @@ def test_what_a_ball_takes_of_a_normal_group_is_put_back(dim: int) -> None:
         Mixture(np.ones((1, 1)), rows.mean(0)[None, None], 0.02 * np.eye(dim)[None, None]),
         np.zeros(1, dtype=bool),
     )
-    whole = replace(all_of(rows), trace_sd=np.full(1, 1e9))  # of which nothing is known
+    whole = replace(all_of(rows), entry_sd=np.full(1, 1e9))  # of which nothing is known
     for _ in range(8):
         noisy = in_own_frames(rows, groups.mixture, "full", radius)
         groups = groups.after(noisy, whole, radius)
@@ -540,6 +542,31 @@ def test_noise_in_a_group_is_a_share_of_its_own_width() -> None:
     np.testing.assert_allclose(found.means, middles, atol=0.01)
     widths = np.sqrt(np.linalg.eigvalsh(found.covariances))
     assert np.all((widths / 0.02 > 0.5) & (widths / 0.02 < 2.0)), widths
+
+
+def test_where_all_rows_are_one_group_steps_know_how_well_it_is_known() -> None:
+    """A step moves mean and size by the share of what is not known that it can tell, and a better
+    release of all rows is moved less."""
+    moments = NoisyMoments(
+        np.full((1, 1), 100.0),
+        np.full((1, 1, 8), 30.0),
+        150.0 * np.eye(8)[None, None],
+        *(np.full(1, sd) for sd in (1.0, 20.0, 100.0)),
+    )
+    one = Mixture(np.ones((1, 1)), np.zeros((1, 1, 8)), np.eye(8)[None, None])
+    moved, wider = [], []
+    for sd in (1e-6, 0.1, 0.3, 1e6):
+        noise = np.full(1, sd)
+        whole = Whole(np.full(1, 100.0), np.zeros((1, 8)), np.eye(8)[None], noise, noise)
+        mixture = Groups(one, np.ones(1, dtype=bool)).after(moments, whole, 100.0).mixture
+        moved.append(float(mixture.means[0, 0, 0]))
+        wider.append(float(np.trace(mixture.covariances[0, 0]) / 8.0))
+        doubt = 0.49 * sd**2 / (0.49 + sd**2)
+        assert moved[-1] == pytest.approx(0.3 * doubt / (doubt + 0.2**2), rel=1e-6)
+    assert moved == sorted(moved)
+    assert wider == sorted(wider)
+    assert wider[0] < 1.01
+    assert wider[-1] > 1.1
 
 
 @every("seed", range(5))

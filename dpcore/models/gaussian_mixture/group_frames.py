@@ -11,6 +11,7 @@ All of it reads released values alone, costs nothing and is total.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -35,11 +36,14 @@ from dpcore.wall.data import whitening
 from dpcore.wall.statistics import InGroups, NoisyMoments, Sharing, Structure
 
 # What noise is weighed against. A group's mean and shape are expected to change by so much in a
-# step, in its own deviations; where all rows are one group, they are off by so much at first.
-MOVES, RESHAPES, OFF = 0.5, 0.5, 0.7
+# step, in its own deviations; mean, shape and size of all rows were off by so much at first.
+MOVES, RESHAPES = 0.5, 0.5
+OFF = (0.7, 0.85, 0.3)
 UNEQUAL = 0.5  # of an equal share of the rows, by which a group's share differs from it
 AVERAGE_FROM = 0.14  # noise in a group's squares at which a new count weighs as much as the past
-SCALED_FROM = 0.4  # error in what groups leave of the trace of all rows' shape, likewise
+# Likewise, error in what groups leave of the trace of all rows' shape: where all rows are one
+# group, whose size every step releases, and elsewhere.
+SCALED_FROM = (0.05, 0.4)
 WIDE_FROM = 0.05  # noise in a shape, from which a group is not let be wider than all rows
 MOST_CHANGE = 4.0  # of a variance in a step
 LEAST, MOST = 1e-5, 2.25  # of a group's variance, where that of all rows is 1
@@ -47,13 +51,35 @@ LEAST, MOST = 1e-5, 2.25  # of a group's variance, where that of all rows is 1
 
 @dataclass(frozen=True)
 class Whole:
-    """All rows of B runs as released: how many ``(B,)``, mean ``(B, d)``, covariance
-    ``(B, d, d)``; trace_sd ``(B,)``: noise in the trace of the covariance, as a share of it."""
+    """All rows of B runs as released, in unit coordinates: how many ``(B,)``, mean ``(B, d)``,
+    covariance ``(B, d, d)``; mean_sd, entry_sd ``(B,)``: noise in a coordinate of the mean, and in
+    a diagonal entry of the covariance (beside the diagonal it is ``entry_sd / sqrt 2``)."""
 
     rows: Array
     mean: Array
     covariance: Array
-    trace_sd: Array
+    mean_sd: Array
+    entry_sd: Array
+
+    @property
+    def trace_sd(self) -> Array:
+        """Noise ``(B,)`` in the trace of the covariance, as a share of it."""
+        root_dim = math.sqrt(self.mean.shape[1])
+        return np.asarray(root_dim * self.entry_sd / np.trace(self.covariance, axis1=1, axis2=2))
+
+    @property
+    def doubt(self) -> Array:
+        """Squares ``(B, 3)`` of how far mean, shape and size may be off, in deviations of the rows:
+        what noise in the release leaves of what was not known before.
+
+        Noise V in the mean and E in the covariance S has the squares ``tr(S^-1 V) / d`` and
+        ``|S^-1/2 E S^-1/2|_F^2 / (d + 1)``.
+        """
+        matrix, dim = whitening(self.covariance)[0], self.mean.shape[1]
+        trace, square = np.sum(matrix**2, axis=(1, 2)), np.sum((matrix @ matrix) ** 2, axis=(1, 2))
+        of_shape = self.entry_sd**2 * (trace**2 + square) / (2.0 * dim + 2.0)
+        noise = np.stack([self.mean_sd**2 * trace / dim, of_shape, self.trace_sd**2], axis=1)
+        return np.square(OFF) * (1.0 - _signal(np.square(OFF), finite(noise, 1.0 / TINY)))
 
 
 def sharing(mixture: Mixture) -> Sharing:
@@ -92,8 +118,9 @@ class Groups:
     mixture: groups with weight 0 are not in use, and stand last. alone ``(B,)``: runs in which
     noise leaves nothing of groups to be seen, so all rows are one, the first. counts ``(B, K)``:
     averaged over steps; noise, worth ``(B,)``: variance of that in squares of the last step, and
-    how many such steps all of them are worth; doubt ``(B, 2)``: square error in mean and shape of a
-    group that has all rows. The last four come from the steps behind; ``None`` before the first.
+    how many such steps all of them are worth; doubt ``(B, 3)``: square error in mean, shape and
+    size of a group that has all rows. The last four come from the steps behind; ``None`` before the
+    first.
     """
 
     mixture: Mixture
@@ -123,10 +150,11 @@ class Groups:
 
         Corrections, most of which vanish with the noise: (1) counts are shifted to add up to the
         number of rows, averaged over steps where noise is strong, and drawn towards equal ones;
-        (2) means and shapes change by the share of signal in what is released of them; (3) what a
-        ball takes of a normal group's variance is put back; (4) no variance changes by more than a
-        factor in a step; (5) all shapes are scaled so that groups and their distances add up to the
-        shape of all rows, as far as noise lets this be seen.
+        (2) means and shapes change by the share of signal in what is released of them, and where
+        all rows are one group, its size, in which there is less noise, by a share of its own; (3)
+        what a ball takes of a normal group's variance is put back; (4) no variance changes by more
+        than a factor in a step; (5) all shapes are scaled so that groups and their distances add up
+        to the shape of all rows, as far as noise lets this be seen.
         """
         noisy, dim = defined(noisy), self.mixture.dim
         squares_sd = per_coordinate_sd(noisy, dim)
@@ -135,27 +163,28 @@ class Groups:
         taken = np.where(self.alone[:, None], whole.rows[:, None], number)
         mean_noise = (noisy.sums_sd[:, None] / taken) ** 2
         shape_noise = (squares_sd[:, None] / taken) ** 2 * dim / 2
-        doubt = np.full((len(taken), 2), OFF**2) if self.doubt is None else self.doubt
-        off = np.where(self.alone[:, None], doubt, [MOVES**2, RESHAPES**2])
+        of_size = 2.0 / dim if noisy.squares.ndim == 2 else 2.0 / dim**2  # of noise in a shape
+        noise = np.stack([mean_noise, shape_noise, of_size * shape_noise], axis=2)
+        doubt = whole.doubt if self.doubt is None else self.doubt
+        off = np.where(self.alone[:, None], doubt, [MOVES**2, RESHAPES**2, 0.0])
+        trust, reshape, resize = np.moveaxis(_signal(off[:, None], noise), 2, 0)
         eye = np.eye(dim)
-        trust = _signal(off[:, :1], mean_noise)
         move = trust[..., None] * inside(noisy.sums, taken, radius) / taken[..., None]
         shape = as_matrices(noisy) / taken[..., None, None] - move[..., None] * move[..., None, :]
         back = trust**2 * np.minimum(mean_noise, radius**2 / dim)
         shape = like_structure(shape, noisy) + back[..., None, None] * eye
         shape = shape / left_by_clipping(dim, radius) - eye
-        shape = eye + _signal(off[:, 1:], shape_noise)[..., None, None] * shape
+        grown = np.maximum(resize - reshape, 0.0) * np.trace(shape, axis1=2, axis2=3) / dim
+        shape = eye + reshape[..., None, None] * shape + grown[..., None, None] * eye
         shape = floored_eigenvalues(shape, np.full(taken.shape, 1.0 / MOST_CHANGE), MOST_CHANGE)
-        root = self.frames[1]
-        means = self.mixture.means + (root @ move[..., None])[..., 0]
+        means = self.mixture.means + (self.frames[1] @ move[..., None])[..., 0]
         weights = np.where(self.used, number, 0.0)
         weights /= weights.sum(axis=1, keepdims=True)
-        moved = Mixture(weights, means, root @ shape @ root)
-        moved = self._alone_alike(
-            _scaled(moved, whole, _signal(WIDE_FROM**2, shape_noise)), self.mixture.weights
-        )
-        error = np.stack([mean_noise[:, 0], shape_noise[:, 0]], axis=1)
-        return Groups(moved, self.alone, *memory, doubt * (1.0 - _signal(doubt, error)))
+        moved = Mixture(weights, means, self.frames[1] @ shape @ self.frames[1])
+        sure, scaled_from = _signal(WIDE_FROM**2, shape_noise), np.where(self.alone, *SCALED_FROM)
+        moved = self._alone_alike(_scaled(moved, whole, sure, scaled_from), self.mixture.weights)
+        doubt = doubt * (1.0 - _signal(doubt, noise[:, 0]))
+        return Groups(moved, self.alone, *memory, doubt)
 
     def _counted(
         self, released: Array, squares_sd: Array, rows: Array
@@ -200,10 +229,11 @@ def _steadied(counts: Array, sd: Array, rows: Array, used: NDArray[np.bool_]) ->
     return np.asarray(equal + _signal(UNEQUAL**2, (sd[:, None] / equal) ** 2) * (floored - equal))
 
 
-def _scaled(mixture: Mixture, whole: Whole, sure: Array) -> Mixture:
+def _scaled(mixture: Mixture, whole: Whole, sure: Array, scaled_from: Array) -> Mixture:
     """Shapes within what all rows allow, and as large as they and the groups' distances say.
 
-    sure ``(B, K)``: how far a group may be wider than all rows.
+    sure ``(B, K)``: how far a group may be wider than all rows. scaled_from ``(B,)``: error in the
+    trace at which it is believed by half.
 
     The trace of the shape of all rows is that of the groups' mean shape and of their means. What
     the means leave is compared with the groups' own, and believed by the share of signal in it.
@@ -219,7 +249,7 @@ def _scaled(mixture: Mixture, whole: Whole, sure: Array) -> Mixture:
     between = np.einsum("bk,bki->b", weights, away**2)
     own = np.einsum("bk,bkii->b", weights, shapes)
     wanted = np.clip(np.maximum(dim - between, 0.2 * own) / own, 0.5, 3.0)
-    scale = 1.0 + _signal(SCALED_FROM**2, (whole.trace_sd * dim / own) ** 2) * (wanted - 1.0)
+    scale = 1.0 + _signal(scaled_from**2, (whole.trace_sd * dim / own) ** 2) * (wanted - 1.0)
     return replace(mixture, covariances=root @ (scale[:, None, None, None] * shapes) @ root)
 
 

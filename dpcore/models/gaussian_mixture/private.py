@@ -53,12 +53,7 @@ from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.data import Frame, whitening
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics import (
-    TREE_DIM,
-    GroupMoments,
-    InFrame,
-    MixtureMoments,
-)
+from dpcore.wall.statistics import TREE_DIM, GroupMoments, InFrame, MixtureMoments
 
 if TYPE_CHECKING:
     from dpcore.accounting.published import PublishedBudget
@@ -239,10 +234,8 @@ def _all_rows(session: Session[Any], settings: MixtureSettings, multipliers: lis
     if session.rows is None:
         rows = np.maximum(noisy.counts[:, 0], 1.0)
     mean, covariance = one_gaussian(noisy, rows, radius)
-    trace = np.trace(covariance, axis1=1, axis2=2)
-    return Whole(
-        rows, mean, covariance, per_coordinate_sd(noisy, dim) * math.sqrt(dim) / rows / trace
-    )
+    entry_sd = per_coordinate_sd(noisy, dim) / rows
+    return Whole(rows, mean, covariance, noisy.sums_sd / rows, entry_sd)
 
 
 def _in_ball(session: Session[Any], multiplier: Array) -> Whole:
@@ -261,10 +254,10 @@ def _in_ball(session: Session[Any], multiplier: Array) -> Whole:
     covariance = second - mean[..., None] * mean[:, None, :]
     size = np.clip(np.trace(covariance, axis1=1, axis2=2) / dim, LEFT * size, size)
     covariance = drawn_to_round(covariance, size, sd * math.sqrt(dim / 2))
-    noise = sd * math.sqrt(dim) / np.trace(covariance, axis1=1, axis2=2)
     middle = ball.middle + ball.radius[:, None] * mean
     middle = within(middle, session.public.is_ball, session.radius)
-    return Whole(released.rows, middle, ball.radius[:, None, None] ** 2 * covariance, noise)
+    mean_sd, square = ball.radius * released.mean_sd, ball.radius**2
+    return Whole(released.rows, middle, square[:, None, None] * covariance, mean_sd, square * sd)
 
 
 def _back(mixture: Mixture, frame: Frame) -> Mixture:
