@@ -26,6 +26,7 @@ from dpcore.models.gaussian_mixture.alignment import align
 from dpcore.models.gaussian_mixture.group_frames import (
     Groups,
     Whole,
+    alike,
     held,
     left_by_clipping,
     merged,
@@ -373,6 +374,7 @@ def test_a_step_is_total(
         assert_valid(groups.mixture, structure)
         assert_valid(held(groups.mixture, whole, prior, structure), structure)
         assert_valid(merged(groups.mixture, 2, structure), structure)
+        assert_valid(alike(groups.mixture, groups.error, structure), structure)
 
 
 def some_rows(rows: float = 40.0) -> Whole:
@@ -542,6 +544,66 @@ def test_noise_in_a_group_is_a_share_of_its_own_width() -> None:
     np.testing.assert_allclose(found.means, middles, atol=0.01)
     widths = np.sqrt(np.linalg.eigvalsh(found.covariances))
     assert np.all((widths / 0.02 > 0.5) & (widths / 0.02 < 2.0)), widths
+
+
+def noisy_shapes(apart: float, level: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Exact shapes of six groups in eight columns, and as released with noise in their frames.
+
+    apart: standard deviation of what a group's shape differs by from a common one. level: of noise,
+    in the measure of ``Groups.error``.
+    """
+    rng = np.random.default_rng(seed)
+    turned = np.linalg.qr(rng.normal(size=(8, 8)))[0]
+    root = whitening((turned * np.geomspace(0.2, 3.0, 8) @ turned.T)[None])[1]
+    logarithms, axes = np.linalg.eigh(symmetric_noise(rng, apart))
+    exact = root @ (axes * np.exp(logarithms)[:, None] @ np.swapaxes(axes, 1, 2)) @ root
+    roots = whitening(exact)[1]
+    released = roots @ (np.eye(8) + symmetric_noise(rng, level)) @ roots
+    return exact, floored_eigenvalues(released, np.full(6, 0.01))
+
+
+def symmetric_noise(rng: np.random.Generator, level: float) -> np.ndarray:
+    """Round noise, whose diagonal entries have the deviation ``level sqrt(2 / d)``."""
+    entries = rng.normal(size=(6, 8, 8)) * level * math.sqrt(2.0 / 8.0)
+    return np.asarray((entries + np.swapaxes(entries, 1, 2)) / 2.0)
+
+
+def loss_of(shapes: np.ndarray, exact: np.ndarray) -> float:
+    """Mean divergence of Gaussians with these shapes from exact ones."""
+    ratio = np.linalg.solve(shapes, exact)
+    parts = np.trace(ratio, axis1=1, axis2=2) - 8.0 - np.linalg.slogdet(ratio)[1]
+    return float(parts.mean() / 2.0)
+
+
+def drawn_alike(shapes: np.ndarray, error: float) -> np.ndarray:
+    weights = np.full((1, 6), 1.0 / 6.0)
+    mixture = Mixture(weights, np.zeros((1, 6, 8)), shapes[None])
+    return alike(mixture, np.full((1, 6), error), "full").covariances[0]
+
+
+def test_groups_of_one_shape_share_it_and_others_keep_their_own() -> None:
+    """Noise in shapes that are alike falls to about that of all groups together; shapes that differ
+    by more than noise are not drawn together, and at worst no farther off than they were."""
+    level = 0.3
+    gains: dict[float, list[float]] = {0.0: [], 0.3: [], 0.6: []}
+    for apart, found in gains.items():
+        for seed in range(8):
+            exact, released = noisy_shapes(apart, level, seed)
+            drawn = drawn_alike(released, level**2)
+            found.append(loss_of(drawn, exact) / loss_of(released, exact))
+    assert np.median(gains[0.0]) < 0.4
+    assert np.median(gains[0.3]) < 1.0
+    assert max(gains[0.6]) < 1.05
+
+
+def test_without_noise_no_shape_is_drawn_to_another() -> None:
+    """And what is drawn vanishes with the noise; the size of a group never changes."""
+    _, released = noisy_shapes(0.3, 0.0, 1)
+    np.testing.assert_allclose(drawn_alike(released, 0.0), released, rtol=1e-9, atol=1e-12)
+    gaps = [float(np.abs(drawn_alike(released, error) - released).max()) for error in (1e-2, 1e-4)]
+    assert gaps[1] < 0.02 * gaps[0]
+    turned = np.linalg.solve(released, drawn_alike(released, 0.5))
+    np.testing.assert_allclose(np.trace(turned, axis1=1, axis2=2), 8.0, rtol=1e-9)
 
 
 def test_where_all_rows_are_one_group_steps_know_how_well_it_is_known() -> None:

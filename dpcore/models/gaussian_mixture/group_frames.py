@@ -119,8 +119,8 @@ class Groups:
     noise leaves nothing of groups to be seen, so all rows are one, the first. counts ``(B, K)``:
     averaged over steps; noise, worth ``(B,)``: variance of that in squares of the last step, and
     how many such steps all of them are worth; doubt ``(B, 3)``: square error in mean, shape and
-    size of a group that has all rows. The last four come from the steps behind; ``None`` before the
-    first.
+    size of a group that has all rows; error ``(B, K)``: square of the noise in the shapes. The last
+    five come from the steps behind.
     """
 
     mixture: Mixture
@@ -129,6 +129,7 @@ class Groups:
     noise: Array | None = None
     worth: Array | None = None
     doubt: Array | None = None
+    error: Array | float = 0.0
 
     @property
     def used(self) -> NDArray[np.bool_]:
@@ -184,7 +185,8 @@ class Groups:
         sure, scaled_from = _signal(WIDE_FROM**2, shape_noise), np.where(self.alone, *SCALED_FROM)
         moved = self._alone_alike(_scaled(moved, whole, sure, scaled_from), self.mixture.weights)
         doubt = doubt * (1.0 - _signal(doubt, noise[:, 0]))
-        return Groups(moved, self.alone, *memory, doubt)
+        error = (1.0 - reshape) ** 2 * self.error + reshape**2 * shape_noise
+        return Groups(moved, self.alone, *memory, doubt, error)
 
     def _counted(
         self, released: Array, squares_sd: Array, rows: Array
@@ -251,6 +253,28 @@ def _scaled(mixture: Mixture, whole: Whole, sure: Array, scaled_from: Array) -> 
     wanted = np.clip(np.maximum(dim - between, 0.2 * own) / own, 0.5, 3.0)
     scale = 1.0 + _signal(scaled_from**2, (whole.trace_sd * dim / own) ** 2) * (wanted - 1.0)
     return replace(mixture, covariances=root @ (scale[:, None, None, None] * shapes) @ root)
+
+
+def alike(mixture: Mixture, error: Array | float, structure: Structure) -> Mixture:
+    """Shapes drawn towards the one that all groups have in common, by the share of noise in what
+    each differs from it (Efron and Morris 1973); a group's size is its own.
+
+    error ``(B, K)``: square of the noise in the shapes. A difference is seen in the frame of the
+    group, where noise is round. Noise that leaves the size as it is has ``free`` independent
+    entries with a mean square of ``2 error / d``; the square of the group's own difference is what
+    is left without it, and one deviation of its sum more. Hence groups that differ are not hidden.
+    """
+    dim, weights, eye = mixture.dim, mixture.weights, np.eye(mixture.dim)
+    matrix, root = whitening(mixture.covariances)
+    common = np.einsum("bk,bkij->bij", weights, mixture.covariances)[:, None]
+    apart = matrix @ common @ matrix
+    apart = dim * apart / np.trace(apart, axis1=2, axis2=3)[..., None, None] - eye
+    free = max((dim - 1) * (dim + 2) / 2.0 if structure == "full" else dim - 1.0, 1.0)
+    square = np.sum(apart**2, axis=(2, 3)) * dim / 2.0 / free
+    noise = error * (1.0 - 2.0 * weights) + np.sum(weights**2 * error, axis=1, keepdims=True)
+    own = np.maximum(square - (1.0 - math.sqrt(2.0 / free)) * noise, 0.0)
+    drawn = (1.0 - _signal(own, noise))[..., None, None]
+    return replace(mixture, covariances=root @ (eye + drawn * apart) @ root)
 
 
 def held(mixture: Mixture, whole: Whole, prior: Prior | None, structure: Structure) -> Mixture:

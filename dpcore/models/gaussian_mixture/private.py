@@ -34,7 +34,7 @@ from dpcore.fitting.recipe import (
 )
 from dpcore.models.gaussian_mixture import MixtureSettings
 from dpcore.models.gaussian_mixture import mathematics as gmm
-from dpcore.models.gaussian_mixture.group_frames import Groups, Whole, held, merged
+from dpcore.models.gaussian_mixture.group_frames import Groups, Whole, alike, held, merged
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.gaussian_mixture.parameters import MixtureParameters
 from dpcore.models.shared.all_rows import MULTIPLIERS, release_in_ball
@@ -131,15 +131,16 @@ def fit_proved(
             Noise("gaussian", step_noise),
         )
         groups = groups.after(noisy, whole, radius)
-        history.append(partial(_leaving, groups.mixture, whole, settings))
+        history.append(partial(_leaving, groups, whole, settings))
         clipping.append(Frame(means[0], matrix[0], inverse[0], radius))
     return Runs(history[-1](), Later(tuple(history)), clipping)
 
 
-def _leaving(mixture: Mixture, whole: Whole, settings: MixtureSettings) -> Mixture:
-    """The K groups that a step shows."""
-    groups = merged(mixture, settings.components, settings.covariance)
-    return held(groups, whole, settings.held_prior, settings.covariance)
+def _leaving(groups: Groups, whole: Whole, settings: MixtureSettings) -> Mixture:
+    """The K groups that a step shows, with shapes as far as they are not noise."""
+    shown = alike(groups.mixture, groups.error, settings.covariance)
+    shown = merged(shown, settings.components, settings.covariance)
+    return held(shown, whole, settings.held_prior, settings.covariance)
 
 
 def _group_moments(
