@@ -7,7 +7,7 @@ assumes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -259,25 +259,3 @@ def budgets(epsilon: Real) -> Array:
     if not np.all((target > 0.0) & np.isfinite(target)):
         raise InputError("epsilon", "a value is not a finite number above 0", "give e.g. 1")
     return target
-
-
-def least_delta(epsilon_at: Callable[[Array], Real], target: Real, least: Real) -> Real:
-    """Smallest delta with ``epsilon_at(delta) <= target``, rounded up; 1 where there is none.
-
-    epsilon_at: falls with delta; infinite where delta is too small. least: where to start.
-    """
-    target = np.asarray(target, dtype=float)
-    floor = np.maximum(np.asarray(least, dtype=float), 1e-300)
-    shape = np.broadcast_shapes(
-        target.shape, floor.shape, np.shape(epsilon_at(np.asarray(1.0 - 1e-16)))
-    )
-    low = np.broadcast_to(np.log(np.minimum(floor, 1.0)), shape).copy()
-    high = np.zeros(shape)
-    met = np.broadcast_to(np.asarray(epsilon_at(np.exp(low))) <= target, shape)
-    high = np.where(met, low, high)
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        enough = np.asarray(epsilon_at(np.exp(middle))) <= target
-        high, low = np.where(enough, middle, high), np.where(enough, low, middle)
-    pure = np.asarray(epsilon_at(np.zeros(()))) <= target
-    return real(np.where(met & pure & (np.asarray(least) <= 0.0), 0.0, np.exp(high)))

@@ -12,6 +12,7 @@ and for a sample of fixed size where one is replaced (Balle, Barthe, Gaboardi 20
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -22,7 +23,6 @@ from dpcore.accounting.base import (
     Accountant,
     Events,
     check_one_case,
-    least_delta,
     live,
     real,
 )
@@ -169,7 +169,7 @@ class InPairs(Accountant):
     def delta(self, events: Events, epsilon: Real) -> Real:
         """The smallest delta whose total stays within ``epsilon``."""
         self.check(events)
-        return least_delta(lambda d: self.total(events, d), epsilon, fixed_deltas(events))
+        return _least_delta(lambda d: self.total(events, d), epsilon, fixed_deltas(events))
 
 
 def pair_assumptions(events: Events, assumptions: tuple[str, ...]) -> tuple[str, ...]:
@@ -242,3 +242,25 @@ def pairs_spent(events: Events, delta: Real) -> Array:
 def fixed_deltas(events: Events) -> float:
     """The part of :func:`pairs_spent` that does not shrink with delta."""
     return float(pairs_spent(events, 0.0))
+
+
+def _least_delta(epsilon_at: Callable[[Array], Real], target: Real, least: Real) -> Real:
+    """Smallest delta with ``epsilon_at(delta) <= target``, rounded up; 1 where there is none.
+
+    epsilon_at: falls with delta; infinite where delta is too small. least: where to start.
+    """
+    target = np.asarray(target, dtype=float)
+    floor = np.maximum(np.asarray(least, dtype=float), 1e-300)
+    shape = np.broadcast_shapes(
+        target.shape, floor.shape, np.shape(epsilon_at(np.asarray(1.0 - 1e-16)))
+    )
+    low = np.broadcast_to(np.log(np.minimum(floor, 1.0)), shape).copy()
+    high = np.zeros(shape)
+    met = np.broadcast_to(np.asarray(epsilon_at(np.exp(low))) <= target, shape)
+    high = np.where(met, low, high)
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        enough = np.asarray(epsilon_at(np.exp(middle))) <= target
+        high, low = np.where(enough, middle, high), np.where(enough, low, middle)
+    pure = np.asarray(epsilon_at(np.zeros(()))) <= target
+    return real(np.where(met & pure & (np.asarray(least) <= 0.0), 0.0, np.exp(high)))
