@@ -27,11 +27,12 @@ TARGET = ("mixture-regression", "missing-regression")
 WITHOUT_STEPS = ("mean", "logistic", "gmm-release", "covariance", "ppca")
 STEPPED = tuple(model for model in MODELS if model not in WITHOUT_STEPS)
 
+WIDE = "fewer rows than columns"
 # rows, columns, whether the first column is constant, classes that occur
 SMALL = {
     "one row": (1, 2, False, 1),
     "two rows": (2, 1, False, 2),
-    "fewer rows than columns": (3, 5, False, 2),
+    WIDE: (3, 5, False, 2),
     "one column": (30, 1, False, 2),
     "one class": (30, 2, False, 1),
     "a constant": (30, 2, True, 2),
@@ -98,7 +99,7 @@ def test_a_small_table_gives_a_result_or_one_sentence(
 ) -> None:
     """Warnings are errors here, so a number made of nothing fails as well."""
     refusals = []
-    few = [("one row", 3), ("a constant", 1)]
+    few = [("one row", 3), ("a constant", 1), (WIDE, 1)]
     for shape, components in product(SMALL, (1, 3, 50)) if exhaustive else few:
         try:
             what(model, small(model, shape), components)

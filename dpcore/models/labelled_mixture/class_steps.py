@@ -16,7 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.arrays import Array
-from dpcore.models.shared.moments import TINY, defined, finite, floored_eigenvalues, inside
+from dpcore.models.shared.moments import (
+    THINNEST,
+    TINY,
+    defined,
+    finite,
+    floored_eigenvalues,
+    inside,
+)
 from dpcore.wall.data import whitening
 from dpcore.wall.statistics import NoisyMoments
 
@@ -138,7 +145,7 @@ class Classes:
         own_left[..., 0] *= narrower
         return Classes(
             self.means + (root @ move[..., None])[..., 0],
-            (covariances + np.swapaxes(covariances, -1, -2)) / 2.0,
+            (covariances + np.swapaxes(covariances, -1, -2)) / 2.0 + THINNEST * eye,
             finite(common_left, MOST_OFF),
             finite(own_left, MOST_OFF),
             finite(shape_off * np.einsum("bkij,bkji->bk", inverse, inverse) / dim, MOST_OFF),
