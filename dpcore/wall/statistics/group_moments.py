@@ -15,6 +15,7 @@ from dpcore.wall.statistics.mixture_moments import ComponentMoments
 
 if TYPE_CHECKING:
     from dpcore.wall.session import Session
+    from dpcore.wall.statistics.statistic import Structure as Structure  # of an inherited field
     from dpcore.wall.subsample import Minibatches
 
 SMALL = 32  # up to this dimension a whole product is faster than half of a symmetric one
