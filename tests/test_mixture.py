@@ -26,10 +26,10 @@ from dpcore.models.gaussian_mixture.alignment import align
 from dpcore.models.gaussian_mixture.group_frames import (
     Groups,
     Whole,
-    alike,
     held,
     left_by_clipping,
     merged,
+    pooled_shapes,
     sharing,
 )
 from dpcore.models.gaussian_mixture.mathematics import Mixture, Prior
@@ -374,7 +374,7 @@ def test_a_step_is_total(
         assert_valid(groups.mixture, structure)
         assert_valid(held(groups.mixture, whole, prior, structure), structure)
         assert_valid(merged(groups.mixture, 2, structure), structure)
-        assert_valid(alike(groups.mixture, groups.error, structure), structure)
+        assert_valid(pooled_shapes(groups.mixture, groups.error, structure), structure)
 
 
 def some_rows(rows: float = 40.0) -> Whole:
@@ -578,7 +578,7 @@ def loss_of(shapes: np.ndarray, exact: np.ndarray) -> float:
 def drawn_alike(shapes: np.ndarray, error: float) -> np.ndarray:
     weights = np.full((1, 6), 1.0 / 6.0)
     mixture = Mixture(weights, np.zeros((1, 6, 8)), shapes[None])
-    return alike(mixture, np.full((1, 6), error), "full").covariances[0]
+    return pooled_shapes(mixture, np.full((1, 6), error), "full").covariances[0]
 
 
 def test_groups_of_one_shape_share_it_and_others_keep_their_own() -> None:

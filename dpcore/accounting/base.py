@@ -252,7 +252,7 @@ def log_inverse_of(delta: Real) -> Array:
         return np.asarray(-np.log(np.asarray(delta, dtype=float)))
 
 
-def budgets(epsilon: Real) -> Array:
+def check_epsilons(epsilon: Real) -> Array:
     """Epsilons to be met, as an array of their shape. Raises InputError unless each is a finite
     number above 0."""
     target = np.asarray(epsilon, dtype=float)

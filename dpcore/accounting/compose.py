@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.accounting.base import Accountant, Bound, Events, budgets, live, noise_of, real
+from dpcore.accounting.base import Accountant, Bound, Events, check_epsilons, live, noise_of, real
 from dpcore.accounting.catalogue import accountant as registered
 from dpcore.accounting.parallel import Case, worst_cases
 from dpcore.accounting.solve import noise_factor
@@ -92,7 +92,7 @@ def calibrate(
     """
     method = registered(accountant)
     probability("delta", delta)
-    budgets(epsilon)
+    check_epsilons(epsilon)
     cases = worst_cases(events)
     for case in cases:
         method.check(case)

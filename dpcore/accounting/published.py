@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.accounting.base import budgets
+from dpcore.accounting.base import check_epsilons
 from dpcore.accounting.compose import calibrate
 from dpcore.accounting.moments import MomentsAccountant
 from dpcore.accounting.pairs import three_figures_down
@@ -78,7 +78,7 @@ def published_budget(
     probability("delta", delta)
     laplace = iterations * (components + 1) if combination == "LLG" else 0
     gaussian = iterations * components if laplace else iterations * (2 * components + 1)
-    target = budgets(epsilon)
+    target = check_epsilons(epsilon)
     delta_of_each = _delta_each(accountant, delta, gaussian, delta_each)
     numerator = math.sqrt(2.0 * math.log(1.25 / delta_of_each))
     match accountant:

@@ -18,7 +18,7 @@ from scipy.special import expit, logit
 from dpcore.accounting.base import (
     Accountant,
     Events,
-    budgets,
+    check_epsilons,
     live,
     noise_of,
     real,
@@ -239,7 +239,7 @@ def _largest_box(
     releases: int, epsilon: Real, delta: float, method: Accountant, delta_each: float
 ) -> Real:
     """The largest epsilon of a black box that may run ``releases`` times: bisection on its log."""
-    target = budgets(epsilon)
+    target = check_epsilons(epsilon)
 
     def meets(log_each: Array) -> NDArray[np.bool_]:
         box = Event(EpsilonDelta(real(np.exp(log_each)), delta_each), count=releases)

@@ -126,11 +126,11 @@ class Measured:
         """With the exact fit and the simplest model of the train rows."""
         judge = yardstick(model)
         scorer = judge.scorer(train, None, most=None, held_out=test)
-        converged = judge.best(train, parts)
+        converged = judge.best_fit(train, parts)
         simplest = judge.silent(converged)
         if judge.fits_rival:
-            rival, options = judge.independent or model, _alone(judge)
-            simplest = judge.of_independent(
+            rival, options = judge.rival_model or model, _alone(judge)
+            simplest = judge.from_rival(
                 fit_grid(
                     rival, train, privacy=None, as_private=True, clip=math.inf, **options
                 ).runs.final
@@ -140,7 +140,7 @@ class Measured:
     def rows(self, table: Table, epsilons: Sequence[float], draws: int) -> Iterator[Row]:
         """A row for each epsilon."""
         baseline, exact = (
-            float(self.judge.held_out(batch, self.scorer)[0])
+            float(self.judge.bench_score(batch, self.scorer)[0])
             for batch in (self.simplest, self.converged)
         )
         gain, error = exact - baseline, self._error()
@@ -148,7 +148,7 @@ class Measured:
         ours = self._private(self.model, epsilons, draws, own)
         rival = np.full_like(ours, baseline)
         if self.judge.fits_rival:
-            name = self.judge.independent or self.model
+            name = self.judge.rival_model or self.model
             rival = self._private(name, epsilons, draws, _alone(self.judge))
         for epsilon, scores, others in zip(epsilons, ours, rival, strict=True):
             row = _empty(table, self.model, epsilon)
@@ -166,8 +166,8 @@ class Measured:
         requests = [Privacy(epsilon=epsilon, delta=DELTA) for epsilon in epsilons]
         grid = fit_grid(model, self.train, privacy=requests, draws=range(draws), seed=0, **options)
         final = grid.runs.final
-        batch = final if model == self.model else self.judge.of_independent(final)
-        scores = self.judge.held_out(batch, self.scorer)
+        batch = final if model == self.model else self.judge.from_rival(final)
+        scores = self.judge.bench_score(batch, self.scorer)
         return scores.reshape(len(epsilons), draws)
 
     def _error(self) -> float:
@@ -177,7 +177,7 @@ class Measured:
         for first in range(parts):
             scorer = _part(self.scorer, np.arange(first, len(rows), parts))
             exact, baseline = (
-                float(self.judge.held_out(batch, scorer)[0])
+                float(self.judge.bench_score(batch, scorer)[0])
                 for batch in (self.converged, self.simplest)
             )
             gains.append(exact - baseline)

@@ -79,7 +79,7 @@ class Yardstick:
     that the simplest rival of a sweep shares with the fit. rival_options: options that make a fit
     the simplest rival, besides its number of parts. of_the_fit: fits are scored on all rows that
     are fitted, and on no others. for_score: options of a fit that serves the score, where a fit may
-    serve another measure. independent: in a bench of utility, the model of the simplest rival
+    serve another measure. rival_model: in a bench of utility, the model of the simplest rival
     [the fit's own].
     """
 
@@ -92,7 +92,7 @@ class Yardstick:
     rival_options: Mapping[str, Any] = MappingProxyType({})
     of_the_fit: bool = False
     for_score: Mapping[str, Any] = MappingProxyType({})
-    independent: str = ""
+    rival_model: str = ""
 
     def converged(self, table: Any, parts: int, options: Mapping[str, Any]) -> Any:
         """The best fit that is not private, a batch of one: the real rival. Every model's own;
@@ -104,16 +104,16 @@ class Yardstick:
         own; raises NotImplementedError here."""
         raise NotImplementedError
 
-    def best(self, table: Any, parts: int) -> Any:
+    def best_fit(self, table: Any, parts: int) -> Any:
         """The fit that a bench of utility takes for the best without privacy, a batch of one."""
         return self.converged(table, parts, {})
 
-    def held_out(self, batch: Any, scorer: Scorer) -> Array:
+    def bench_score(self, batch: Any, scorer: Scorer) -> Array:
         """What a bench of utility compares ``(B,)``, more is better."""
         return self.score(batch, scorer)
 
-    def of_independent(self, batch: Any) -> Any:
-        """Fits of the model ``independent`` as fits of this one."""
+    def from_rival(self, batch: Any) -> Any:
+        """Fits of the model ``rival_model`` as fits of this one."""
         return batch
 
     def measure(self, batch: Any, scorer: Scorer, metric: str) -> Array:

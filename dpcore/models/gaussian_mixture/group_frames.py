@@ -255,7 +255,7 @@ def _scaled(mixture: Mixture, whole: Whole, sure: Array, scaled_from: Array) -> 
     return replace(mixture, covariances=root @ (scale[:, None, None, None] * shapes) @ root)
 
 
-def alike(mixture: Mixture, error: Array | float, structure: Structure) -> Mixture:
+def pooled_shapes(mixture: Mixture, error: Array | float, structure: Structure) -> Mixture:
     """Shapes drawn towards the one that all groups have in common, by the share of noise in what
     each differs from it (Efron and Morris 1973); a group's size is its own.
 

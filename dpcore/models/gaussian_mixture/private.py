@@ -34,7 +34,7 @@ from dpcore.fitting.recipe import (
 )
 from dpcore.models.gaussian_mixture import MixtureSettings
 from dpcore.models.gaussian_mixture import mathematics as gmm
-from dpcore.models.gaussian_mixture.group_frames import Groups, Whole, alike, held, merged
+from dpcore.models.gaussian_mixture.group_frames import Groups, Whole, held, merged, pooled_shapes
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.gaussian_mixture.parameters import MixtureParameters
 from dpcore.models.shared.all_rows import MULTIPLIERS, release_in_ball
@@ -138,7 +138,7 @@ def fit_proved(
 
 def _leaving(groups: Groups, whole: Whole, settings: MixtureSettings) -> Mixture:
     """The K groups that a step shows, with shapes as far as they are not noise."""
-    shown = alike(groups.mixture, groups.error, settings.covariance)
+    shown = pooled_shapes(groups.mixture, groups.error, settings.covariance)
     shown = merged(shown, settings.components, settings.covariance)
     return held(shown, whole, settings.held_prior, settings.covariance)
 

@@ -106,15 +106,15 @@ class Coefficients:
 
 
 @dataclass(frozen=True)
-class Shortened:
-    """What clipping did to a slope, ``(B,)`` or of all runs: the log odds of rows that are not
-    clipped rise by so much less, and off: how far, as a share, noise moved that."""
+class SlopeCorrection:
+    """Of the slope of clipped rows, for rows that are not clipped, ``(B,)`` or the same for all
+    runs. factor: by which a slope is multiplied. error: deviation of the noise in the factor."""
 
-    by: Array | float
-    off: Array | float
+    factor: Array | float
+    error: Array | float
 
 
-WHOLE = Shortened(1.0, 0.0)  # nothing was clipped
+UNCLIPPED = SlopeCorrection(1.0, 0.0)
 
 
 def nothing(runs: int, size: int) -> Coefficients:
@@ -125,19 +125,19 @@ def nothing(runs: int, size: int) -> Coefficients:
 
 @one_thread()
 def one_shot(
-    released: NoisyOutcomes, rows: Array | float, shortened: Shortened = WHOLE
+    released: NoisyOutcomes, rows: Array | float, correction: SlopeCorrection = UNCLIPPED
 ) -> Coefficients:
     r"""Coefficients from one release with k = 1; linear discriminant analysis without noise.
 
-    rows: their number where public, or a noisy one ``(B,)``. shortened: what clipping did to a
-    slope. The rule is
+    rows: their number where public, or a noisy one ``(B,)``. correction: for clipped
+    rows. The rule is
     ``m = (sum x x^T / 4 + ridge)^-1 sum (y - 1/2) x``, a step from 0 that needs no curvature; the
     ridge is the size of the noise's eigenvalues. Its scores then get the slope and the intercept
     that their own mean and spread within each outcome ask for (:func:`_calibrated`).
 
     **Intervals.** covariance is first order, in two parts: of sampling, ``s^2 (n C)^-1`` with C the
     covariance of v and s the spread of y around the rule; of noise, that of ``S - Q m / 4`` through
-    the inverse, and that of how much clipping shortened. It leaves out the ridge's pull towards 0
+    the inverse, and that of the correction. It leaves out the ridge's pull towards 0
     and the rest of the slope's error.
     """
     runs, size = released.sums.shape
@@ -148,12 +148,12 @@ def one_shot(
     sums_sd, squares_sd = released.sums_sd / count, released.squares_sd / count
     inverse = _inverse(squares / 4.0, squares_sd * np.sqrt(size) / 4.0, sums_sd / EXPECTED)
     rule = np.einsum("bij,bj->bi", inverse, sums)
-    calibrated = _calibrated(rule, sums, squares, inverse, sums_sd, squares_sd, shortened.by)
+    calibrated = _calibrated(rule, sums, squares, inverse, sums_sd, squares_sd, correction.factor)
     slope, intercept, left = calibrated
     plain = sums_sd**2 + squares_sd**2 / 32.0 * np.sum(rule**2, axis=1)
     noise = plain[:, None, None] * np.eye(size)
     noise = noise + (squares_sd**2 / 32.0)[:, None, None] * rule[:, :, None] * rule[:, None]
-    off = np.broadcast_to(np.asarray(shortened.off, dtype=float), runs)[:, None] * rule
+    off = np.broadcast_to(np.asarray(correction.error, dtype=float), runs)[:, None] * rule
     noise = inverse @ noise @ inverse + off[:, :, None] * off[:, None]
     grown = slope[:, None, None] ** 2
     coefficients = slope[:, None] * rule
@@ -186,7 +186,7 @@ def _calibrated(
     inverse: Array,
     sums_sd: Array,
     squares_sd: Array,
-    shortened: Array | float,
+    factor: Array | float,
 ) -> tuple[Array, Array, Array]:
     """Slope and intercept ``(B,)`` of a rule's scores, and the variance of y that they leave.
 
@@ -194,7 +194,7 @@ def _calibrated(
     (distance of its two means) / (its variance within). What the rule owes to the noise in the
     moments it is judged by is taken off; where little is left, a little is kept, unless it is
     clearly of the other sign. Clipping takes more off the variance than off the distance of the
-    means: log odds of rows that are not clipped rise by less, as shortened says.
+    means: log odds of rows that are not clipped rise by less, by the factor.
     """
     slopes, mean = rule[:, :-1], squares[:, :-1, -1]
     share = np.clip(0.5 + sums[:, -1], RAREST, 1.0 - RAREST)
@@ -215,7 +215,7 @@ def _calibrated(
     between = reach**2 / variance
     total = np.maximum(total, (1.0 + THINNEST) * between)
     within = np.maximum(total - between, 1e-300)
-    slope = np.clip(shortened * reach / variance / within, -STEEPEST, STEEPEST)
+    slope = np.clip(factor * reach / variance / within, -STEEPEST, STEEPEST)
     middle = score + (0.5 - share) * reach / variance  # between the mean scores of both outcomes
     intercept = np.log(share / (1.0 - share)) - slope * middle
     left = variance * within / np.maximum(total, 1e-300)

@@ -26,7 +26,7 @@ from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement, row
 from dpcore.models.logistic_regression import SAMPLED, STEPS, LogisticSettings
 from dpcore.models.logistic_regression import mathematics as logistic
 from dpcore.models.logistic_regression.dpvi import fit_dpvi
-from dpcore.models.logistic_regression.mathematics import Coefficients, Shortened
+from dpcore.models.logistic_regression.mathematics import Coefficients, SlopeCorrection
 from dpcore.models.logistic_regression.objective import REASONS, fit_objective
 from dpcore.models.logistic_regression.objective import SOURCE as OBJECTIVE_SOURCE
 from dpcore.models.logistic_regression.parameters import LogisticParameters
@@ -189,7 +189,7 @@ def _fit_in_ball(
         rows, middle, distances = at.rows, at.mean, at.distances
     level = last * math.sqrt(size) * shape.l2_sensitivity(session.adjacency) / rows
     held = LEAST_HELD + (1.0 - LEAST_HELD) * CLEAR / (CLEAR + level)
-    clipped, shortened = _clipped(distances, held, size - 1)
+    clipped, correction = _clipped(distances, held, size - 1)
     ball = Ball(middle, clipped / INNER)
     released = session.release(
         "sums by outcome" if settings.only_labels else "sums by outcome and squares",
@@ -197,7 +197,7 @@ def _fit_in_ball(
         replace(Frame.balls(ball.middle, ball.radius), radius=INNER),
         Noise("gaussian", last),
     )
-    return logistic.one_shot(released, _rows(session, released), shortened).back(ball)
+    return logistic.one_shot(released, _rows(session, released), correction).back(ball)
 
 
 def _public_place(session: Session[LogisticRows]) -> tuple[Array, Array, Reach]:
@@ -212,7 +212,7 @@ def _public_place(session: Session[LogisticRows]) -> tuple[Array, Array, Reach]:
     return rows, np.tile(mean, (session.runs, 1)), distances
 
 
-def _clipped(distances: Reach, held: Array, dim: int) -> tuple[Array, Shortened]:
+def _clipped(distances: Reach, held: Array, dim: int) -> tuple[Array, SlopeCorrection]:
     """The radius ``(B,)`` within which a share ``(B,)`` of the rows lies, and what clipping to it
     does to a slope: it leaves less of the rows' mean square than of a small move of all rows.
 
@@ -231,7 +231,7 @@ def _clipped(distances: Reach, held: Array, dim: int) -> tuple[Array, Shortened]
     steep = points**2 * (drawn**2 / left - 1.0) / whole - (1.0 - 1.0 / dim) * drawn / moved
     steep = steep.reshape(*distances.steady.shape, -1).mean(axis=2)  # of the bins
     off = np.linalg.norm(distances.noise * steep, axis=1)
-    return radius, Shortened(ratio, np.minimum(off, np.maximum(1.0 - ratio, 0.0)))
+    return radius, SlopeCorrection(ratio, np.minimum(off, np.maximum(1.0 - ratio, 0.0)))
 
 
 def _fit_whole(

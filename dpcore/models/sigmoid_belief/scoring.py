@@ -47,7 +47,7 @@ class BeliefYardstick(Yardstick):
     )
     simplest = 1
     alike = 0.97
-    independent = "bernoulli"
+    rival_model = "bernoulli"
     metrics = ("pixel_accuracy", "pixel_accuracy_trivial", "pixel_accuracy_all_off")
     rival_words = (
         "minibatch", "rate", "iterations", "epochs", "delay", "forgetting", "threshold", "clip",
@@ -74,7 +74,7 @@ class BeliefYardstick(Yardstick):
         network: Network = fit_grid("sbn", table, privacy=None, **many).runs.final
         return turned(network, network.weights.sum(axis=1) < 0.0)
 
-    def best(self, table: PrivateTable, parts: int) -> Network:
+    def best_fit(self, table: PrivateTable, parts: int) -> Network:
         """That of several starts under which the rows are likeliest."""
         steps = {"rate": 1.0, "iterations": CONVERGED, "delay": 1.0, "forgetting": 1e-9}
         many: dict[str, Any] = {"n_components": parts, "as_private": True, **steps}
@@ -83,13 +83,13 @@ class BeliefYardstick(Yardstick):
             for start in range(STARTS)
         ]
         scorer = self.scorer(table, None, most=None)
-        return fits[int(np.argmax([self.held_out(fit, scorer)[0] for fit in fits]))]
+        return fits[int(np.argmax([self.bench_score(fit, scorer)[0] for fit in fits]))]
 
-    def held_out(self, batch: Network, scorer: Scorer) -> Array:
+    def bench_score(self, batch: Network, scorer: Scorer) -> Array:
         """The exact log-likelihood of a row in nats, of each run ``(B,)``."""
         return belief.log_likelihood(self.on(scorer), batch)
 
-    def of_independent(self, batch: Any) -> Network:
+    def from_rival(self, batch: Any) -> Network:
         """One hidden unit without weights."""
         chance = (1.0 + batch.means[:, 0]) / 2.0
         none = np.zeros((*chance.shape, 1))
