@@ -7,8 +7,10 @@ there.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +45,7 @@ GAMES = 2000  # of the attacker, at most
 LEAST_GAMES = 200
 IN_HAND = 3e6  # row visits of a fit that is made while a hand waits for it
 NO_ROWS = 2e4  # row visits that a fit without rows would be worth
+SLOW_TO_LOAD = ("scipy.optimize", "sklearn.mixture")  # exact fits need them, kept studies do not
 
 
 @dataclass(frozen=True)
@@ -276,6 +279,18 @@ def references_of(setting: Setting, data: Data, store: ResultStore) -> Reference
 def hold_against(worked_out: References, setting: Setting, data: Data, store: ResultStore) -> None:
     """Let a study begin with references that were worked out elsewhere."""
     store.references.get(_references_key(setting, data), lambda: worked_out)
+
+
+def load_ahead(store: ResultStore) -> None:
+    """Load behind the page what takes a second to load, before a choice needs it."""
+    missing = [name for name in SLOW_TO_LOAD if name not in sys.modules]
+
+    def background() -> None:
+        for name in missing:
+            import_module(name)
+
+    if missing:
+        in_background(store, SLOW_TO_LOAD, background)
 
 
 def _references_key(setting: Setting, data: Data) -> tuple[Any, ...]:

@@ -77,7 +77,8 @@ def test_every_visitor_sees_it_once_before_the_page_which_needs_no_scikit_learn(
     code = (
         "import json, sys\n"
         "from streamlit.testing.v1 import AppTest\n"
-        "from app import first_picture\n"
+        "from app import compute, first_picture\n"
+        "compute.load_ahead = lambda store: None\n"
         "drawn, live_texts = [], first_picture.live_texts\n"
         "first_picture.live_texts = lambda *a, **b: (drawn.append(1), live_texts(*a, **b))\n"
         f"new = lambda: AppTest.from_file({str(ROOT / 'app/explorer.py')!r}, default_timeout=120)\n"
@@ -92,3 +93,28 @@ def test_every_visitor_sees_it_once_before_the_page_which_needs_no_scikit_learn(
     special = "import json, sys, scipy.special\n"  # older ones need linear algebra
     special += f"print(json.dumps([name for name in {SLOW} if name in sys.modules]))"
     assert run(code) == [2, 0, 1, run(special)]
+
+
+@pytest.mark.merge
+def test_what_is_loaded_behind_a_page_is_all_that_another_choice_needs() -> None:
+    """Of libraries that take long to load: one part fewer is fitted without loading any more."""
+    code = (
+        "import json, sys\n"
+        "from dataclasses import replace\n"
+        "from app import compute\n"
+        "from app.scenario import opening\n"
+        "from app.tables import data_of, store_of\n"
+        "slow = lambda: {name for name in sys.modules if name.startswith(('scipy.', 'sklearn.'))}\n"
+        "compute.in_background = lambda store, key, work: work()\n"
+        "compute.load_ahead(None)\n"
+        "compute.in_background = lambda *_: None\n"
+        "before, asked = slow(), []\n"
+        "for name in ('three_groups', 'places', 'digits'):\n"
+        "    scenario, data = opening(name), data_of(opening(name))\n"
+        "    fewer = replace(scenario, components=scenario.components - 1)\n"
+        "    compute.study(fewer, data, store_of(data))\n"
+        "compute.in_background = lambda *job: asked.append(job)\n"
+        "compute.load_ahead(None)\n"
+        "print(json.dumps([len(before) > 0, sorted(slow() - before), asked]))\n"
+    )
+    assert run(code) == [True, [], []]

@@ -146,8 +146,9 @@ def page() -> None:
     if (waited := pins.coming(scenario)) is not None:
         look_again(lambda: pins.coming(scenario) != waited, every=0.3)
         return
-    if not many:  # else each dial's fits wait for somebody who moves it
-        any(come(dial, rest=AT_REST) for dial in slides)
+    # Among many visitors, each dial's fits wait for somebody who moves it.
+    if many or not any(come(dial, rest=AT_REST) for dial in slides):
+        compute.load_ahead(store)
 
 
 def coming(

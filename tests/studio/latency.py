@@ -25,6 +25,7 @@ THUMB = thumb("epsilon_step")
 BOX = ".st-key-epsilon_exact input"
 WARM_UP = 5
 PATIENCE = 30_000  # ms
+LOOKED_AT_FIRST = 3000  # ms between a complete page and a choice
 
 # Armed before the event, so that nothing is missed.
 ARM = """
@@ -239,14 +240,15 @@ def drags(names: Sequence[str], share: float = 0.3) -> list[dict[str, Any]]:
 
 
 def changes(names: Sequence[str]) -> list[dict[str, Any]]:
-    """One part fewer chosen on each table, once its page is complete: milliseconds from the choice
-    as :func:`drags` has them. No fit of the new setting is stored."""
+    """One part fewer chosen on each table, three seconds after its page is complete: milliseconds
+    from the choice as :func:`drags` has them. No fit of the new setting is stored."""
     rows = []
     with browser() as chromium, serve() as url:
         for name in names:
             page = chromium.new_context(viewport=SIZE).new_page()
             page.goto(f"{url}/?data={name}")
             wait_until_complete(page)
+            page.wait_for_timeout(LOOKED_AT_FIRST)
             page.get_by_role("combobox", name="Model").click()
             options = page.get_by_role("option")
             current = options.evaluate_all("all => all.findIndex((o) => o.ariaSelected === 'true')")
