@@ -30,7 +30,7 @@ from dpcore.wall.data.clipping import demand_squares
 from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.data.design_matrix import INTERCEPT
 from dpcore.wall.kernels.row_blocks import looked_at, pieces
-from dpcore.wall.kernels.threads import Memory, one_thread
+from dpcore.wall.kernels.threads import Memory, in_order, one_thread
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
 
 if TYPE_CHECKING:
@@ -169,14 +169,17 @@ class OutcomeMoments(Summed[Curvature | Frame | None, NoisyOutcomes]):
             session._demand_public_features("features are protected")
         total = np.zeros((session.runs, 1, self.size))
         squares = np.zeros((session.runs, self.dim, self.dim))
-        if isinstance(of, Frame):
-            blocks, of = framed_rows(session, of, batches), None
-        else:
-            blocks = sampled_rows(session, batches)
-        for rows, outcomes, runs in blocks:
-            squares[runs] += _weighted_squares(rows, of, self.least, runs)
+
+        def add(runs: Any, sums: Array, weighted: Array) -> None:
+            squares[runs] += weighted
             if "sums" in self.blocks:
-                total[runs, 0, self.slice("sums")] += (outcomes - 0.5) @ rows
+                total[runs, 0, self.slice("sums")] += sums
+
+        for rows, outcomes, runs in sampled_rows(session, batches):
+            if isinstance(of, Frame):
+                framed_sums(rows, outcomes - 0.5, of, runs, add)
+            else:
+                add(runs, (outcomes - 0.5) @ rows, _weighted_squares(rows, of, self.least, runs))
         if covered:
             total[:, 0, self.slice("squares")] = symmetric_to_coordinates(squares)
         return total, squares
@@ -264,19 +267,26 @@ def sampled_rows(
             yield rows[positions], outcomes[positions], runs
 
 
-def framed_rows(
-    session: Session[Any], frame: Frame, batches: Minibatches | None
-) -> Iterator[tuple[Array, Array, Indices]]:
-    """Some of the rows ``x = (z, 1)`` as one run sees them in its frame, their outcomes, and that
-    run: for all of them one after another."""
-    memory = Memory()
-    for rows, outcomes, runs in sampled_rows(session, batches):
-        for members in pieces(len(rows), max(1, FRAMED_NUMBERS // rows.shape[1])):
-            some = rows[members, :-1]
-            framed = np.full((rows.shape[1], len(some)), INTERCEPT)
-            for run in runs:
-                framed[:-1] = frame.apply(some, slice(run, run + 1), memory)[0]
-                yield framed.T, outcomes[members], np.array([run])
+def framed_sums(
+    rows: Array,
+    weights: Array,
+    frame: Frame,
+    runs: Indices,
+    add: Callable[[int, Array, Array], None],
+) -> None:
+    """``add(run, sum of weights x, sum of x x^T)`` for rows ``x = (z, 1)`` as each run sees them in
+    its frame: for some of the rows at a time, always in the same order."""
+    memory, some = Memory(), pieces(len(rows), FRAMED_NUMBERS // rows.shape[1])
+    parts = [(run, members) for members in some for run in runs]
+
+    def part(index: int) -> tuple[Array, Array]:
+        run, members = parts[index]
+        framed = memory("with intercept", rows.shape[1], members.stop - members.start)
+        framed[:-1] = frame.apply(rows[members, :-1], slice(run, run + 1), memory)[0]
+        framed[-1] = INTERCEPT
+        return framed @ weights[members], framed @ framed.T
+
+    in_order(part, lambda index, sums: add(parts[index][0], *sums), len(parts))
 
 
 def put_inside(curvature: Array, least: float) -> Array:
