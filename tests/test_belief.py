@@ -25,6 +25,8 @@ from dpcore.evaluation.yardstick import Scorer
 from dpcore.figures.plotly import scene_figure
 from dpcore.fitting.api import fit_grid
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
+from dpcore.models.shared.second_moments import AllRows, Ball
+from dpcore.models.sigmoid_belief import beginning
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Network, Posterior, Sums
 from dpcore.models.sigmoid_belief.picture import given_back
@@ -34,6 +36,7 @@ from dpcore.schema import Column, Schema
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.kernels.row_blocks import looked_at
 from dpcore.wall.kernels.threads import one_thread
+from dpcore.wall.statistics import NoisyClusters
 from dpcore.wall.statistics.sigmoid_belief import BeliefMoments, _as_belief, _of_rows
 from dpcore.wall.table import PrivateTable
 
@@ -249,7 +252,7 @@ def test_a_fit_spends_what_was_asked_and_its_proof_replays(adjacency: str) -> No
     assert fit.guarantee.proof is not None
     assert fit.guarantee.epsilon == pytest.approx(2.0, rel=1e-3)
     replay(fit.ledger, fit.guarantee.proof)
-    assert len(fit.ledger) == 10
+    assert len(fit.ledger) == 15  # pixels, the ball with its moments, and ten steps
     assert set(np.unique(fit.sample(20).to_numpy())) <= {0.0, 1.0}
 
 
@@ -283,13 +286,82 @@ def test_rows_are_given_back_as_they_are_scored() -> None:
 
 
 def test_more_budget_gives_back_more_pixels() -> None:
-    budgets = [Privacy(epsilon=e, delta=1e-4) for e in (0.05, 50.0)]
+    budgets = [Privacy(epsilon=e, delta=1e-4) for e in (0.01, 50.0)]
     options: dict[str, Any] = {"n_components": 2, "rate": 0.25, "epochs": 4}
     grid = fit_grid("sbn", pictures(3000), privacy=budgets, draws=range(4), seed=0, **options)
     scorer = Scorer.of(pictures(300, seed=5), most=None)
     found = YARDSTICK.score(grid.runs.final, scorer).reshape(2, 4).mean(axis=1)
     assert found[1] > found[0] + 0.05
     assert found[1] > YARDSTICK.nothing(scorer)
+
+
+# --- where a proved fit begins ------------------------------------------------------------------
+
+
+def independent(table: PrivateTable) -> Network:
+    """Shares of the pixels, and one hidden unit without weights."""
+    on = (custodian_rows(table)[1] > 0.0).mean(axis=0)
+    return Network(np.zeros((1, len(on), 1)), np.log(on / (1.0 - on))[None], np.zeros((1, 1)))
+
+
+def test_a_small_budget_shows_what_pixels_have_in_common() -> None:
+    """Noisy steps alone gave less than independent columns here."""
+    asked = Privacy(epsilon=0.3, delta=1e-5)
+    grid = fit_grid("sbn", pictures(3000), privacy=[asked], draws=range(3), seed=0, n_components=2)
+    scorer = Scorer.of(pictures(300, seed=5), most=None)
+    simple = YARDSTICK.bench_score(independent(pictures(3000)), scorer)[0]
+    assert np.all(YARDSTICK.bench_score(grid.runs.final, scorer) > simple + 1.0)
+
+
+def test_without_noise_a_private_fit_is_the_exact_one() -> None:
+    words: dict[str, Any] = {"n_components": 2, "rate": 1.0, "iterations": 3, "clip": 1.0}
+    exact = fit_grid("sbn", pictures(), privacy=None, as_private=True, **words)
+    request = [Privacy(noise_multiplier=1e-9, delta=1e-5)]
+    private = fit_grid("sbn", pictures(), privacy=request, seed=0, **words)
+    for name in ("weights", "visible_bias", "hidden_bias"):
+        one, other = (getattr(grid.runs.final, name) for grid in (exact, private))
+        np.testing.assert_allclose(other, one, atol=0.05)
+
+
+def test_a_run_begins_alike_alone_and_in_a_grid() -> None:
+    budgets = [Privacy(epsilon=epsilon, delta=1e-5) for epsilon in (0.1, 2.0)]
+    words: dict[str, Any] = {"n_components": 2, "rate": 1.0, "iterations": 1, "seed": 0}
+    both = fit_grid("sbn", pictures(), privacy=budgets, **words).runs.final
+    alone = fit_grid("sbn", pictures(), privacy=budgets[1:], **words).runs.final
+    np.testing.assert_array_equal(both.weights[1], alone.weights[0])
+    np.testing.assert_array_equal(both.visible_bias[1], alone.visible_bias[0])
+
+
+def test_normal_scores_are_together_as_their_closed_form_says() -> None:
+    """Both below 0 with chance ``1/4 + asin(r) / (2 pi)`` (Sheppard 1899)."""
+    correlation = np.array([[1.0, 0.6, -0.3], [0.6, 1.0, 0.9], [-0.3, 0.9, 1.0]])
+    both = 0.25 + np.arcsin(correlation) / (2.0 * np.pi)
+    back = beginning._correlation(both, np.full(3, 0.5))
+    beside = ~np.eye(3, dtype=bool)
+    np.testing.assert_allclose(back[beside], correlation[beside], atol=1e-4)
+
+
+@given(arrays(float, 3 + 9 + 3, elements=NUMBERS), st.sampled_from([0.0, 1.0, 1e6]))
+@examples(40)
+def test_any_released_moments_are_a_beginning(numbers: Array, sd: float) -> None:
+    noise = np.full(1, sd)
+    square = numbers[3:12].reshape(1, 3, 3)
+    moments = AllRows(np.full(1, 50.0), numbers[None, :3], square, noise, noise)
+    pixels = NoisyClusters(np.full((1, 1), 50.0), numbers[None, None, 12:], noise, noise)
+    for ball in (None, Ball(np.full((1, 3), 0.3), np.full(1, 0.2))):
+        ((network, sums),) = beginning.beginnings(pixels, moments, ball, 2, 0)
+        assert np.all(np.isfinite(network.weights))
+        assert np.all(np.isfinite(network.visible_bias))
+        assert np.all(np.isfinite(sums.pairs))
+
+
+def test_noisy_sums_count_less_and_sums_without_noise_in_full() -> None:
+    sums = sums_of(everything(4), tiny(1, hidden=2, visible=4))
+    trust = [replace(sums, pairs_sd=sd, forms_sd=sd).trust() for sd in (0.0, 1e-6, 1e-3, 1.0)]
+    assert trust[0] == 1.0
+    assert trust[1] > 0.99
+    assert trust == sorted(trust, reverse=True)
+    assert trust[-1] < 1e-3
 
 
 # --- as published --------------------------------------------------------------------------------
@@ -425,8 +497,9 @@ def test_where_rows_come_and_go_no_step_is_in_single_precision(
     asked = list[bool]()
     step = belief.e_step
 
-    def watched(rows: Array, known: belief.Posterior, *, single: bool) -> tuple[Array, Array]:
-        asked.append(single)
+    def watched(rows: Array, known: Posterior, *, single: bool = True) -> tuple[Array, Array]:
+        if len(rows) != beginning.DRAWN:  # the drawn rows are public
+            asked.append(single)
         return step(rows, known, single=single)
 
     monkeypatch.setattr(belief, "e_step", watched)

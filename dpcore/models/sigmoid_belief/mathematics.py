@@ -9,18 +9,19 @@ numbers; the M step reads released sums and is total. Runs are kept in a list: o
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri
-from scipy.special import expit, k0e, k1e, logsumexp
+from scipy.special import expit, k0e, k1e, logit, logsumexp
 
 from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
-from dpcore.models.shared.moments import finite, floored_eigenvalues
+from dpcore.models.shared.moments import TINY, finite, floored_eigenvalues
 from dpcore.wall.kernels.threads import one_thread
 from dpcore.wall.statistics import STEEPEST, NoisyBelief
 
@@ -37,6 +38,7 @@ PRINTED_FLOOR = 1e-3  # of an eigenvalue of a pixel's form, mean over rows, as p
 NOISY = ("visible", "curvature", "pairs", "forms")  # whose noise an M step knows
 CURVED = 0.2  # share by which a pixel's curvature differs from that of its share of rows alone
 TOLERATED = 0.03  # noise in a weight, log odds; a ridge keeps it below
+TRUSTED = 0.002  # of a ridge, for each row: what it takes from weights is a tenth of them, or less
 
 
 @dataclass(frozen=True)
@@ -244,6 +246,17 @@ class Sums:
             forms=symmetric_to_coordinates(floored_eigenvalues(square, floor)).T,
         )
 
+    def trust(self) -> float:
+        """By which these sums count beside ones without noise: 1 without noise, 1/2 where the ridge
+        that noise needs takes as much from a weight as :data:`TRUSTED` of curvature in each row."""
+        ridge = self._ridge() / (TRUSTED * max(self.rows, 1.0))
+        return 1.0 / (1.0 + ridge**2)
+
+    def _ridge(self) -> float:
+        """Of the size of the noise's eigenvalues in a pixel's forms, and so large that noise in the
+        pairs moves a weight by little; vanishes with the noise."""
+        return self.forms_sd * math.sqrt(2.0 * len(self.hidden)) + self.pairs_sd / TOLERATED
+
     def averaged(self, now: Sums, weight: float) -> Sums:
         """With the sums of a later step; noise of different steps is independent."""
         remaining = 1.0 - weight
@@ -261,25 +274,40 @@ class Sums:
         )
 
 
+def sums_over(drawn: Array, posterior: Posterior, rows: float) -> Sums:
+    """Sums over public rows ``(n, J)`` of 0 and 1 that stand for so many rows, without noise."""
+    hidden, curvature = e_step(drawn, posterior)
+    units, scale = hidden.shape[1], rows / len(drawn)
+    first, second = _pairs(units)
+    products = hidden[:, first] * hidden[:, second] * math.sqrt(2.0)
+    products[:, :units] = hidden
+    return Sums(
+        scale * (hidden - 0.5).sum(axis=0),
+        scale * (drawn - 0.5).sum(axis=0),
+        scale * curvature.sum(axis=0),
+        scale * ((drawn - 0.5).T @ hidden),
+        scale * (products.T @ curvature),
+        rows,
+        *([0.0] * len(NOISY)),
+    )
+
+
 @one_thread()
 def m_step(sums: Sums, before: Posterior, *, as_printed: bool = False) -> Posterior:
     """The next posterior from released sums alone.
 
-    A ridge of the size of the noise's eigenvalues in a pixel's forms, and so large that noise in
-    the pairs moves a weight by little, vanishes with the noise. as_printed: the sums come from
-    :meth:`Sums.in_range`, which keeps every form positive definite; cutting entries to what rows
-    could add up to would undo that, so they stay as they are.
+    as_printed: the sums come from :meth:`Sums.in_range`, which keeps every form positive definite;
+    cutting entries to what rows could add up to would undo that, so they stay as they are.
     """
     k = before.weights.shape[1]
     most = STEEPEST * max(sums.rows, 1.0)  # of a sum of curvatures
     on, curvature = _denoised(sums)
     curvature = np.clip(curvature, 0.0, most)
     diagonal = np.clip(sums.forms[:k], 0.0, most).T  # of each pixel
-    ridge = sums.forms_sd * np.sqrt(2.0 * k) + sums.pairs_sd / TOLERATED
     forms = symmetric_from_coordinates(np.ascontiguousarray(sums.forms.T), k)
     if not as_printed:
         forms = np.clip(forms, -most, most)
-    covariance = _inverse(forms, before.precision + ridge + ROUNDING * most)
+    covariance = _inverse(forms, before.precision + sums._ridge() + ROUNDING * most)
     target = sums.pairs - before.visible_bias[:, None] * diagonal
     weights = np.einsum("jkl,jl->jk", covariance, target)
     weights = np.clip(weights, -LARGEST_WEIGHT, LARGEST_WEIGHT)
@@ -308,23 +336,29 @@ def m_step(sums: Sums, before: Posterior, *, as_printed: bool = False) -> Poster
 def _denoised(sums: Sums) -> tuple[Array, Array]:
     """Sums of pixels about 1/2 and of their curvatures ``(J,)``, less the noise in them.
 
-    Pixels are drawn towards what they have in common by the share of noise in their differences
-    (James and Stein 1961, positive part), curvatures towards that of a pixel that no unit lights.
-    Without noise both stay.
+    Pixels as :func:`shares` has it; curvatures are drawn towards that of a pixel that no unit
+    lights. Without noise both stay.
     """
     if sums.visible_sd == 0.0:
         return sums.visible, sums.curvature
-    rows, common = max(sums.rows, 1.0), np.mean(sums.visible)
-    apart = sums.visible - common
-    noise = len(apart) * sums.visible_sd**2
-    apart = apart * max(1.0 - noise / max(float(apart @ apart), noise), 0.0)
-    least = float(np.clip(sums.visible_sd / (4.0 * rows), 1e-9, 0.25))
-    share = np.clip((common + apart) / rows, -0.5 + least, 0.5 - least)
-    alone = rows * curvature_at(2.0 * np.arctanh(2.0 * share))
+    rows = max(sums.rows, 1.0)
+    share = shares(sums.visible, sums.visible_sd, rows)
+    alone = rows * curvature_at(logit(share))
     signal = (CURVED * alone) ** 2
     trust = signal / (signal + sums.curvature_sd**2)
     curvature = alone + trust * (sums.curvature - alone)
-    return rows * share, np.maximum(curvature, (1.0 - trust) * alone / 4.0)
+    return rows * (share - 0.5), np.maximum(curvature, (1.0 - trust) * alone / 4.0)
+
+
+def shares(visible: Array, sd: float, rows: float) -> Array:
+    """Shares of the rows in which pixels are on ``(J,)``, from their sums about 1/2 ``(J,)`` with
+    noise of a deviation: drawn towards what the pixels have in common by the share of noise in
+    their differences (James and Stein 1961, positive part)."""
+    common = np.mean(visible)
+    apart, noise = visible - common, len(visible) * sd**2
+    apart = apart * max(1.0 - noise / max(float(apart @ apart), noise, TINY), 0.0)
+    least = float(np.clip(sd / (4.0 * rows), 1e-9, 0.25))
+    return np.asarray(np.clip(0.5 + (common + apart) / rows, least, 1.0 - least))
 
 
 def _inverse(forms: Array, diagonal: Array) -> Array:

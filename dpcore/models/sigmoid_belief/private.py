@@ -1,6 +1,8 @@
-"""Private sigmoid belief networks: one joint release of five sums over a minibatch each step.
+"""Private sigmoid belief networks: moments of all rows, then five sums over a minibatch each step.
 
-*proved*: the sums share one sensitivity, and each row's vector is drawn into a ball. *paper*: the
+*proved*: nearly the whole budget goes to the pixels' mean and second moments, which show a network
+to begin at (:mod:`dpcore.models.sigmoid_belief.beginning`); a step's sums share one sensitivity,
+each row's vector is drawn into a ball, and they count by what their noise leaves. *paper*: the
 noise of Park, Foulds, Chaudhuri, Welling 2020, Algorithm 6, which counts seven sums, as printed.
 """
 
@@ -17,13 +19,16 @@ import numpy as np
 from dpcore.accounting.published import PublishedBudget
 from dpcore.arrays import Array
 from dpcore.errors import InputError
-from dpcore.fitting.minibatch import published_steps, steps_of
+from dpcore.fitting.minibatch import Steps, published_steps, steps_of
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
+from dpcore.models.shared.all_rows import MULTIPLIERS, release_in_ball
+from dpcore.models.shared.location import View
 from dpcore.models.sigmoid_belief import BeliefSettings
 from dpcore.models.sigmoid_belief import mathematics as belief
+from dpcore.models.sigmoid_belief.beginning import beginnings
 from dpcore.models.sigmoid_belief.mathematics import Network, Posterior, Sums
 from dpcore.models.sigmoid_belief.parameters import BeliefParameters
-from dpcore.privacy import Event, Guarantee, Privacy
+from dpcore.privacy import Event, Gaussian, Guarantee, Privacy
 from dpcore.wall.data import BinaryRows
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import BeliefMoments
@@ -33,6 +38,7 @@ from dpcore.wall.table import PrivateTable
 SOURCE = "Park, Foulds, Chaudhuri, Welling 2020, Algorithm 6"
 EQUAL = (1.0, 1.0, 1.0, 1.0, 1.0)
 WEIGHTS = (0.3, 0.3, 0.3, 1.0, 1.0)  # the sums with most coordinates get most of the budget
+PIXELS, MOMENTS = 0.3, 0.65  # of mu^2, for where a network begins; the steps share the rest
 PRINTED_PARTS = 7  # sums that the paper counts, each with noise of its own size times sqrt 7
 
 
@@ -72,7 +78,15 @@ class BeliefRecipe(Recipe):
         return (*guarantee.assumptions, "the rows drawn in a step stay secret")
 
     def events(self, settings: BeliefSettings) -> tuple[Event, ...]:
-        return settings.steps.events()
+        if settings.mode == "paper":
+            return settings.steps.events()
+        steps, later = settings.steps.events(), Gaussian(_later(settings.steps))
+        moments = (MOMENTS**-0.5 * multiplier for multiplier in MULTIPLIERS)
+        begins = (
+            Event(Gaussian(multiplier), adjacency=steps[0].adjacency)
+            for multiplier in (PIXELS**-0.5, *moments)
+        )
+        return (*begins, *(replace(event, mechanism=later) for event in steps))
 
     def published(
         self, requests: Sequence[Privacy], settings: BeliefSettings, delta_each: float | None
@@ -110,11 +124,19 @@ class BeliefRecipe(Recipe):
             EQUAL if paper else WEIGHTS,
             1.0 if paper else session.source.share,
         )
+        sums: list[Sums] | None = None
+        if paper:
+            posteriors = [belief.start(shape.hidden, shape.visible, settings.start)] * session.runs
+        else:
+            everywhere = np.zeros((session.runs, 1, shape.visible))
+            pixels = View.of(session).sums("pixels", everywhere, noise / math.sqrt(PIXELS))
+            moments = release_in_ball(session, noise / math.sqrt(MOMENTS))
+            begun = beginnings(pixels, *moments, shape.hidden, settings.start)
+            posteriors, sums = ([run[part] for run in begun] for part in (0, 1))
+            noise = noise * _later(settings.steps)
         if published is not None:
             noise = math.sqrt(PRINTED_PARTS / 5.0) * np.asarray(published.noise_multiplier)
-        posteriors = [belief.start(shape.hidden, shape.visible, settings.start)] * session.runs
         batches = Minibatches(session, settings.steps.sample)
-        sums: list[Sums] | None = None
         history, clipping = [], []
         for iteration in range(1, settings.steps.count + 1):
             clipping.append(posteriors[0])
@@ -131,7 +153,10 @@ class BeliefRecipe(Recipe):
                 now = [own.in_range() for own in now]
             weight = (settings.delay + iteration) ** -settings.forgetting
             if sums is not None:
-                now = [old.averaged(new, weight) for old, new in zip(sums, now, strict=True)]
+                now = [
+                    old.averaged(new, weight * new.trust())
+                    for old, new in zip(sums, now, strict=True)
+                ]
             sums = now
             posteriors = [
                 belief.m_step(own, before, as_printed=as_printed)
@@ -141,9 +166,13 @@ class BeliefRecipe(Recipe):
         return Runs(history[-1], tuple(history), () if paper else clipping)
 
 
-def first_weights(hidden: int, visible: int, seed: int) -> Array:
-    """Weights ``(J, K)`` of the public start, before any row was seen."""
-    return belief.start(hidden, visible, seed).weights
+def _later(steps: Steps) -> float:
+    """Noise multiplier of each step: what pixels and moments leave.
+
+    On all rows, inverse squares add up to 1; a sample needs less noise, by its share of the rows,
+    but never so little that it would protect nobody.
+    """
+    return max(steps.sample.rate * math.sqrt(steps.count), 1.0) / math.sqrt(1.0 - PIXELS - MOMENTS)
 
 
 def _e_step(posteriors: list[Posterior], *, single: bool) -> Any:

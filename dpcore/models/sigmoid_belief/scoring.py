@@ -75,9 +75,9 @@ class BeliefYardstick(Yardstick):
         return turned(network, network.weights.sum(axis=1) < 0.0)
 
     def best_fit(self, table: PrivateTable, parts: int) -> Network:
-        """That of several starts under which the rows are likeliest."""
+        """That of several random starts, as in paper mode, under which the rows are likeliest."""
         steps = {"rate": 1.0, "iterations": CONVERGED, "delay": 1.0, "forgetting": 1e-9}
-        many: dict[str, Any] = {"n_components": parts, "as_private": True, **steps}
+        many: dict[str, Any] = {"n_components": parts, "as_private": True, "mode": "paper", **steps}
         fits: list[Network] = [
             fit_grid("sbn", table, privacy=None, **many, start=start).runs.final
             for start in range(STARTS)

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
+import numpy as np
+
 from dpcore.errors import InputError
 from dpcore.wall.data.clipping import PublicFrame, bounded_rows, clip_to_ball, demand_bounds
 from dpcore.wall.kernels.bounded_sums import Rows
@@ -107,8 +109,9 @@ class FeatureRows:
         return self._rows.count
 
 
-class BinaryRows:
-    """Rows of yes and no: a number above a public place in its bounds is on.
+class BinaryRows(FeatureRows):
+    """Rows of yes and no: a number above a public place in its bounds is on, 1 in unit coordinates,
+    and another off, -1.
 
     threshold: that place as a share of the way from the lower to the upper bound. share: of the
     largest norm of a row's statistics, to clip at; nothing is done to the rows themselves.
@@ -124,23 +127,19 @@ class BinaryRows:
             clip if math.isinf(clip) else 1.0,
             opening.as_private,
         )
-        rows = FeatureRows(table, own)
-        self.public, self.radius = rows.public, rows.radius
+        super().__init__(table, own)
         self.share = 1.0 if math.isinf(clip) else a_share(clip, "the largest norm")
         if self.public.is_ball:
             raise InputError(
                 "ball", "it gives no column limits of its own", "give columns lower and upper"
             )
-        self._on = rows._rows.units > 2.0 * threshold - 1.0
+        self._on = self._rows.units > 2.0 * threshold - 1.0
+        self._rows = Rows(np.where(self._on, 1.0, -1.0), self.radius)
 
     @property
     def visible(self) -> int:
         """How many pixels a row has."""
         return self.public.dim
-
-    @property
-    def _count(self) -> int:
-        return len(self._on)
 
 
 Opens = Callable[..., Any]
