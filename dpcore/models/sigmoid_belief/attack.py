@@ -8,22 +8,22 @@ from dpcore.auditing.fits import FitAttack, Pair
 from dpcore.auditing.neighbours import CROWD_IN_STEPS, both, neighbours, with_first
 from dpcore.schema import Schema
 
-PIXELS = 100
+PIXELS = 16
 
 
 def _pixels(adjacency: str) -> Pair:
-    """Two pictures of which each has half the pixels of the other: orthogonal about the middle of
-    the bounds, and far from parallel about the crowd, so that their squares differ wherever the
-    ball of the moments lies."""
+    """Two pictures that share few pixels, and are neither parallel nor opposite about the middle of
+    the bounds or about the crowd: then their squares differ wherever the ball of the moments lies.
+    """
     schema = Schema.from_bounds({f"p{i}": (0.0, 1.0) for i in range(PIXELS)})
     crowd = np.zeros((CROWD_IN_STEPS, PIXELS))
-    place = 4 * np.arange(PIXELS) // PIXELS
+    place = 8 * np.arange(PIXELS) // PIXELS
     return neighbours(
-        with_first(crowd, np.where(place < 2, 1.0, 0.0)),
-        with_first(crowd, np.where(place % 2 == 0, 1.0, 0.0)),
+        with_first(crowd, np.where(place < 3, 1.0, 0.0)),
+        with_first(crowd, np.where(place > 4, 1.0, 0.0)),
         adjacency,
         schema,
-        "one image whose left half is lit, or one with two lit stripes",
+        "one image that is lit on the left or one that is lit on the right",
     )
 
 
