@@ -35,7 +35,9 @@ from dpcore.models.gaussian_mixture.group_frames import (
 from dpcore.models.gaussian_mixture.mathematics import Mixture, Prior
 from dpcore.models.gaussian_mixture.parameters import MixtureParameters
 from dpcore.models.shared.moments import (
+    by_columns,
     drawn_in,
+    drawn_to_round,
     floored_eigenvalues,
     inside,
     one_gaussian,
@@ -842,3 +844,39 @@ def test_samples_of_a_fit_are_in_own_units() -> None:
 def test_a_table_shorter_than_its_components_is_refused() -> None:
     with pytest.raises(dp.InputError, match=wording.TOO_MANY_GROUPS):
         dp.fit("gmm", own(crowd(1, 2, 2), (-1, 1)), privacy=BUDGETS[0], n_components=3)
+
+
+def test_columns_that_differ_are_told_apart_from_noise() -> None:
+    """Narrow columns keep their width, columns alike stay drawn to a round shape, and noise that
+    vanishes or overwhelms leaves a shape."""
+    dim, sd = 60, 1e-4
+    rng, row = np.random.default_rng(0), np.arange(dim)
+    variances = 0.03 * (1.0 + row) ** -1.3
+    noise = rng.standard_normal((dim, dim)) * sd / 2.0
+    released = (np.diag(variances) + noise + noise.T)[None]
+    released[:, row, row] = variances + sd * rng.standard_normal(dim)
+    size, level = np.array([variances.mean()]), np.array([sd * math.sqrt(dim / 2)])
+
+    def far(shape: np.ndarray) -> float:
+        """Nats by which a normal law of this shape misses the true one."""
+        ratio = np.linalg.solve(shape[0], np.diag(variances))
+        return float(0.5 * (np.trace(ratio) - dim - np.linalg.slogdet(ratio)[1]))
+
+    ours, round_ones = by_columns(released, size, level), drawn_to_round(released, size, level)
+    assert far(ours) < 0.3 * far(round_ones)
+    together = by_columns(np.repeat(released, 3, 0), np.repeat(size, 3), np.repeat(level, 3))
+    np.testing.assert_array_equal(together, np.repeat(ours, 3, 0))
+    alike = size[:, None, None] * np.eye(dim) + released - np.diag(variances)
+    np.testing.assert_array_equal(
+        by_columns(alike, size, level), drawn_to_round(alike, size, level)
+    )
+    other = rng.standard_normal((dim, 2 * dim)) * np.sqrt(variances)[:, None]
+    exact = (other @ other.T / (2 * dim))[None]
+    size = np.trace(exact, axis1=1, axis2=2) / dim
+    near = [by_columns(exact, size, size * part) for part in (0.0, 1e-9)]
+    np.testing.assert_allclose(near[0], exact, rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(near[1], near[0], rtol=1e-4, atol=1e-7)
+    for wild in (0.0 * exact, 1e100 * exact, -exact):
+        for loud in (0.0, 1.0, 1e100):
+            shape = by_columns(wild, size, np.array([loud]))
+            assert np.all(np.linalg.eigvalsh(shape) > 0.0)

@@ -41,13 +41,7 @@ from dpcore.models.shared.all_rows import MULTIPLIERS, release_in_ball
 from dpcore.models.shared.allocation import losses, solved_weights, step_shares
 from dpcore.models.shared.group_means import within
 from dpcore.models.shared.location import View
-from dpcore.models.shared.moments import (
-    TINY,
-    drawn_to_round,
-    finite,
-    one_gaussian,
-    per_coordinate_sd,
-)
+from dpcore.models.shared.moments import TINY, by_columns, finite, one_gaussian, per_coordinate_sd
 from dpcore.models.shared.second_moments import sized
 from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event, Gaussian, Privacy
@@ -188,12 +182,9 @@ def _plain_em(
     mixture = gmm.start(session.runs, components, dim, settings.start)
     history = []
     for iteration, step_noise in enumerate(noise, start=1):
-        moments = session.release(
-            f"iteration {iteration}: moments",
-            shape,
-            InFrame(white, gmm.responsibilities(mixture, settings.covariance)),
-            Noise("gaussian", step_noise),
-        )
+        shares = InFrame(white, gmm.responsibilities(mixture, settings.covariance))
+        noise_of = Noise("gaussian", step_noise)
+        moments = session.release(f"iteration {iteration}: moments", shape, shares, noise_of)
         mixture = gmm.m_step(moments, session.rows or 0, settings.held_prior)
         history.append(mixture)
     in_units = tuple(_back(step, white) for step in history)
@@ -243,7 +234,7 @@ def _in_ball(session: Session[Any], multiplier: Array) -> Whole:
     """The same in a released ball.
 
     The mean leaves the ball's middle by the share of signal in it, where its square is expected to
-    be half of the rows'; the covariance is drawn towards a round one by the noise in it.
+    be half of the rows'; the covariance is drawn towards its diagonal by the noise in it.
     """
     released, ball = release_in_ball(session, multiplier)
     assert ball is not None  # in a private session
@@ -254,7 +245,7 @@ def _in_ball(session: Session[Any], multiplier: Array) -> Whole:
     second, size = sized(finite(released.second_moment), released.usual, sd)
     covariance = second - mean[..., None] * mean[:, None, :]
     size = np.clip(np.trace(covariance, axis1=1, axis2=2) / dim, LEFT * size, size)
-    covariance = drawn_to_round(covariance, size, sd * math.sqrt(dim / 2))
+    covariance = by_columns(covariance, size, sd * math.sqrt(dim / 2))
     middle = ball.middle + ball.radius[:, None] * mean
     middle = within(middle, session.public.is_ball, session.radius)
     mean_sd, square = ball.radius * released.mean_sd, ball.radius**2
@@ -262,11 +253,8 @@ def _in_ball(session: Session[Any], multiplier: Array) -> Whole:
 
 
 def _back(mixture: Mixture, frame: Frame) -> Mixture:
-    return replace(
-        mixture,
-        means=frame.means_back(mixture.means),
-        covariances=frame.covariances_back(mixture.covariances),
-    )
+    means, shapes = frame.means_back(mixture.means), frame.covariances_back(mixture.covariances)
+    return replace(mixture, means=means, covariances=shapes)
 
 
 @one_thread()
@@ -294,12 +282,8 @@ def fit_published(
     mixture = gmm_published.start(session.runs, components, dim, settings.start)
     history = []
     for iteration in range(1, settings.iterations + 1):
-        noisy = session.release(
-            f"iteration {iteration}: moments",
-            contribution,
-            InFrame(ball, gmm.responsibilities(mixture, settings.covariance)),
-            noises,
-        )
+        shares = InFrame(ball, gmm.responsibilities(mixture, settings.covariance))
+        noisy = session.release(f"iteration {iteration}: moments", contribution, shares, noises)
         mixture = gmm_published.m_step(noisy, session.rows, settings.held_prior)
         history.append(mixture)
     in_units = tuple(_back(step, ball) for step in history)

@@ -15,6 +15,8 @@ from dpcore.wall.statistics import STRUCTURES, NoisyMoments
 TINY = 1e-12
 LEAST_VARIANCE = 1e-6  # in a frame where all rows together have variance 1
 LARGEST = 1e100  # of a released number; beyond it squares may overflow
+COLUMNS = 3000.0  # over d: by so much of their noise variances differ where it is believed by half
+LEAST_CORRELATION = 0.003  # mean square of correlations, at least, that noise is weighed against
 THINNEST = 1e-12  # shortest over longest axis, squared; below it a shape has no inverse
 
 
@@ -128,6 +130,34 @@ def drawn_to_round(scatter: Array, size: Array, level: Array, most: float = math
     shape = (scatter + pull * size[:, None, None] * np.eye(scatter.shape[-1])) / (1.0 + pull)
     floor = np.minimum(level / 2, size / 4) + LEAST_VARIANCE
     return floored_eigenvalues(shape, floor, most)
+
+
+def by_columns(scatter: Array, size: Array, level: Array) -> Array:
+    """The same where columns differ: covariances ``(B, d, d)`` drawn towards their own diagonals.
+
+    A round shape is far too wide for the narrow columns. Variances are known much better than the
+    shape: their noise is ``level / sqrt(d/2)``. In units of them a correlation is drawn to 0 by the
+    noise in it, more where columns are narrow, beside the mean square of all correlations. Where
+    the variances differ no more than noise lets them, or d is too small for correlations to be
+    known of together, the shape remains :func:`drawn_to_round`. Without noise nothing is drawn.
+    """
+    dim = scatter.shape[-1]
+    eye, sd, round_ = np.eye(dim), level / math.sqrt(dim / 2), drawn_to_round(scatter, size, level)
+    variances = np.diagonal(scatter, axis1=1, axis2=2)
+    chance = sd**2 * (1.0 + 3.0 * math.sqrt(2.0 / dim))
+    differ = np.maximum(np.mean((variances - size[:, None]) ** 2, axis=1) - chance, 0.0)
+    share = differ / np.maximum(differ + COLUMNS / dim * sd**2, TINY * TINY)
+    root = np.sqrt(np.maximum(variances, (np.minimum(sd, size / 2) + TINY * size)[:, None]))
+    scale, share = root[:, :, None] * root[:, None, :], share[:, None, None]
+    noise = np.minimum(sd[:, None, None] / scale, 1.0 / TINY) ** 2 / 2.0
+    weight, correlation = (1.0 - eye) / (noise + 0.05) ** 2, scatter / scale
+    square = np.sum(weight * (correlation**2 - noise), axis=(1, 2)) / np.sum(weight, axis=(1, 2))
+    square = np.maximum(square, LEAST_CORRELATION)[:, None, None]
+    signal = (1.0 - eye) * square / (square + noise)
+    left = np.sqrt(np.sum(signal**2 * noise, axis=(1, 2)) / dim)
+    shape = eye + np.clip(signal * correlation, -1.0, 1.0) / (1.0 + left)[:, None, None]
+    shape = floored_eigenvalues(shape, np.minimum(left / 2, 0.25) + LEAST_VARIANCE)
+    return np.asarray(share * scale * shape + (1.0 - share) * round_)
 
 
 def one_diagonal(noisy: NoisyMoments, rows: Array | float, radius: float) -> tuple[Array, Array]:
