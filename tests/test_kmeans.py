@@ -88,7 +88,8 @@ def search(
 ) -> kmeans.Search:
     """K centres of one run on their way, where the mean of all rows is well known."""
     known = np.array([mean]), np.full(1, 1e-6)
-    return kmeans.Search.begun(places[None], known, np.array([spread]), np.array([single]), 0)
+    around = 0.1 * kmeans.directions(*places.shape, 0)[None]
+    return kmeans.Search.begun(places[None], known, np.array([spread]), np.array([single]), around)
 
 
 def test_without_noise_a_step_is_lloyds() -> None:
@@ -144,7 +145,69 @@ def test_where_the_mean_alone_is_seen_one_centre_is_asked_for_and_all_lie_around
     after = before.after(released, np.array([1000.0]))
     np.testing.assert_allclose(after.mean, [[0.15, 0.0]], atol=1e-9)  # two equally good ones
     away = np.linalg.norm(after.steadied() - after.mean[:, None], axis=2)
-    np.testing.assert_allclose(away, 0.7 * kmeans.largest_of(3) * 0.5)
+    np.testing.assert_allclose(away, 0.1)
+
+
+@pytest.mark.parametrize("law", [0.0, 1.0])
+@pytest.mark.parametrize(("components", "dim"), [(2, 2), (3, 2), (4, 3), (3, 20), (1, 5), (10, 2)])
+def test_centres_put_around_a_mean_save_what_they_say(
+    components: int, dim: int, law: float
+) -> None:
+    """Of round rows whose distances are of one law or another, with the same mean; places at
+    several distances are made for one law."""
+    shape, saved = kmeans.scatter(components, dim, 0)
+    away = np.linalg.norm(shape, axis=1)
+    law = law * (np.ptp(away) < 0.01)
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal((20_000, dim))
+    rows *= np.exp(rng.normal(0.0, law, (len(rows), 1)))
+    rows /= np.linalg.norm(rows, axis=1).mean()
+    nearer = [
+        np.max(2.0 * factor * rows @ shape.T - (factor * away) ** 2, axis=1).mean()
+        for factor in (0.7, 1.0, 1.4)
+    ]
+    assert nearer[1] == pytest.approx(saved, rel=0.05, abs=1e-12)
+    assert nearer[1] == max(nearer)
+
+
+def test_many_centres_around_a_mean_in_few_columns_lie_at_several_distances() -> None:
+    """Fifteen on a circle save little more than six: three quarters of all there is in a plane."""
+    away = np.linalg.norm(kmeans.scatter(15, 2, 0)[0], axis=1)
+    assert np.max(away) > 2.0 * np.min(away)
+    square = 2.0 / kmeans.round_distance(2) ** 2  # of rows at the mean distance 1
+    assert 0.84 < kmeans.scatter(15, 2, 0)[1] / square < 0.92
+
+
+def test_a_few_rows_far_out_do_not_drive_centres_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mean distance of the rows counts, not the mean square."""
+    rng = np.random.default_rng(1)
+    rows = rng.normal(0.3, 0.05, (4000, 2))
+    rows[:80] = rng.uniform(-1.0, 1.0, (80, 2))
+    looks, looked = [], private._looked
+
+    def kept(*arguments: Any) -> Any:
+        looks.append(looked(*arguments))
+        return looks[-1]
+
+    monkeypatch.setattr(private, "_looked", kept)
+    budget = (dp.Privacy(epsilon=1.0, delta=1e-5),)
+    fit_grid("kmeans", sealed(rows), privacy=budget, draws=range(9), seed=0, n_components=8)
+    away = np.linalg.norm(rows - rows.mean(axis=0), axis=1)
+    assert np.median(looks[0].distance) == pytest.approx(away.mean(), rel=0.2)
+    assert math.sqrt(np.mean(away**2)) > 1.8 * away.mean()
+
+
+def test_centres_of_many_groups_get_no_worse_as_the_budget_grows() -> None:
+    """Between a budget for centres put around the mean and one for groups."""
+    rng = np.random.default_rng(2)
+    middles = rng.uniform(-0.9, 0.9, (12, 2))
+    rows = middles[rng.integers(12, size=3000)] + rng.normal(0.0, 0.05, (3000, 2))
+    table = sealed(rows.clip(-1.0, 1.0))
+    scorer = Scorer(PublicFrame.of(table.schema), rows)
+    budgets = [dp.Privacy(epsilon, 1e-5) for epsilon in (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3)]
+    batch = fit_grid("kmeans", table, privacy=budgets, draws=range(15), seed=0, n_components=12)
+    middle = np.median(YARDSTICK.score(batch.runs.final, scorer).reshape(7, 15), axis=1)
+    assert np.max(np.maximum.accumulate(middle) - middle) < 0.02
 
 
 @pytest.mark.parametrize("count", [2, 3, 10, 50])
@@ -169,7 +232,8 @@ def test_every_step_is_total(counts: Array, sums: Array, sd: float, single: bool
     known = np.zeros((2, 2)), noise
     mean = kmeans.mean_of_cells(released, cells, rows, known)
     places = kmeans.started(released, cells, 3, 0)
-    found = kmeans.Search.begun(places, mean, np.ones(2), np.full(2, single), 0)
+    around = np.broadcast_to(kmeans.directions(3, 2, 0), (2, 3, 2))
+    found = kmeans.Search.begun(places, mean, np.ones(2), np.full(2, single), around)
     for _ in range(2):
         found = found.after(released, rows)
         assert np.all(np.isfinite(found.steadied()))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -197,8 +198,9 @@ class Search:
     places ``(B, K, d)`` and the noise in each of their coordinates, as a variance ``(B, K)``; of
     the start it counts as 0. shares ``(B, K)`` of the rows. mean ``(B, d)``: of all rows, and its
     noise ``(B,)``. spread ``(B,)``: deviation of a row in a coordinate. single ``(B,)``: runs in
-    which noise leaves the mean alone to be seen, so it is all that they ask for. around ``(K, d)``:
-    data-free directions. All but the last two are worked out from what was released.
+    which noise leaves the mean alone to be seen, so it is all that they ask for. around
+    ``(B, K, d)``: where centres are then put, from the mean. All are worked out from what was
+    released.
     """
 
     places: Array
@@ -217,12 +219,10 @@ class Search:
         mean: tuple[Array, Array],
         spread: Array,
         single: NDArray[np.bool_],
-        seed: int,
+        around: Array,
     ) -> Search:
         """From the places that cells suggest ``(B, K, d)``; mean: with its noise."""
-        runs, components, dim = places.shape
-        shares = np.full((runs, components), 1.0 / components)
-        around = directions(components, dim, seed)
+        shares = np.full(places.shape[:2], 1.0 / places.shape[1])
         return cls(places, np.zeros_like(shares), shares, *mean, spread, single, around)
 
     @property
@@ -242,9 +242,9 @@ class Search:
         is best guessed at the share ``1 - N/E`` of the way (James and Stein 1961). But centres at
         random do good too: K of them at a distance l bring rows with deviation s in a coordinate
         nearer by up to ``2 l s c - l^2``, c the largest of K normal numbers on average, which is
-        most at ``l = s c``. So the share is ``(E - N + s c sqrt N)/E``, and no more than 1; where
-        the mean alone is to be seen, centres are put around it at that distance. (Of c,
-        :data:`OF_CHANCE` is counted: rows of groups spread less than all rows.)
+        most at ``l = s c``. So the share is ``(E - N + s c sqrt N)/E``, and no more than 1. (Of c,
+        :data:`OF_CHANCE` is counted: rows of groups spread less than all rows.) Where the mean
+        alone is to be seen, centres are put around it: see :func:`scatter`.
         """
         dim = self.places.shape[2]
         away = self.places - self.mean[:, None]
@@ -255,8 +255,7 @@ class Search:
         signal = np.maximum(square - noise, 0.0) + by_chance * np.sqrt(noise)
         share = np.minimum(1.0, signal / np.maximum(square, TINY * TINY))
         share = np.where(noise > 0.0, share, 1.0)
-        around = by_chance[:, None, None] * self.around
-        away = np.where(self.single[:, None, None], around, share[:, None, None] * away)
+        away = np.where(self.single[:, None, None], self.around, share[:, None, None] * away)
         return np.asarray(self.mean[:, None] + away)
 
     def after(self, released: NoisyClusters, rows: Array) -> Search:
@@ -299,6 +298,44 @@ class Search:
 
 
 OF_CHANCE = 0.7
+WARY = 0.8  # of the distance at which centres put around a mean would do most good
+BETTER = 1.05  # times as good are places at several distances, where they are chosen
+
+
+@cache
+def scatter(components: int, dim: int, seed: int) -> tuple[Array, float]:
+    """Data-free places ``(K, d)`` around a mean from which rows have the mean distance 1, and the
+    square distance that they save.
+
+    A row at a distance r, in the direction u, is brought nearer by ``2 r l u a - l^2`` in square by
+    a centre at the distance l in the direction a; K of them save ``2 l m E[r] - l^2`` on average,
+    m the mean over all u of the largest ``u a``, and most at ``l = m E[r]``: ``(m E[r])^2``. So of
+    all that is known of the distances their mean alone counts, which a few rows far out hardly
+    move. Over directions turned at random this is true of any rows. Many centres in few columns do
+    better at several distances: there they are the centres of a round normal cloud.
+    """
+    rows, others = np.random.default_rng([seed, dim, 6]).standard_normal((2, CANDIDATES, dim))
+    around = directions(components, dim, seed)
+    cosines = others @ around.T / np.linalg.norm(others, axis=1, keepdims=True)
+    most = float(cosines.max(axis=1).mean())
+    if components > dim + 1:
+        usual = round_distance(dim)
+        middles = clustered(rows[None] / usual, np.ones((1, CANDIDATES)), components, seed)[0]
+        middles = middles - middles.mean(axis=0)
+        saved = 2.0 * others / usual @ middles.T - np.sum(middles * middles, axis=1)
+        gain = float(saved.max(axis=1).mean())
+        if gain > BETTER * most**2:
+            return middles, gain
+    return most * around, most**2
+
+
+def round_distance(dim: int) -> float:
+    """Mean distance of round normal rows of deviation 1 from their mean.
+
+    >>> round(round_distance(2), 3), round(round_distance(50) / math.sqrt(50), 3)
+    (1.253, 0.995)
+    """
+    return math.sqrt(2.0) * math.exp(math.lgamma((dim + 1) / 2) - math.lgamma(dim / 2))
 
 
 def directions(components: int, dim: int, seed: int) -> Array:

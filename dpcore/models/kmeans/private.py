@@ -46,7 +46,7 @@ SHARES = (0.02, 0.1, 0.03, 0.25)
 OFF_MIDDLE = 0.2  # of the mean square of a row, by the mean nobody has seen
 OFF_IN_MANY = 0.5  # the same in more than TREE_DIM columns, where clipping counts too
 LEAST_LEFT = 0.1  # of a mean square distance, where noise in the mean explains more
-EXPLAINED = 0.4  # of the spread, by groups nobody has seen
+EXPLAINED = 0.4  # of what centres put around the mean leave, by groups nobody has seen
 TAKEN = 0.2  # of the square of the most that clipping can take from a mean, at least
 LAGGING = 2.0  # of the noise in a last step, over that of all steps taken as one
 BOTH: tuple[str, ...] = ("counts", "sums")
@@ -148,7 +148,8 @@ def _fit_proved(session: Session[Any], settings: KMeansSettings, factor: Array) 
     (norms, first, distances, cells), steps = _multipliers(settings)
     later = factor / math.sqrt(1.0 / cells**2 + float(np.sum(1.0 / steps**2)))
     look = _looked(session, factor * norms, factor * first, factor * distances)
-    single, view = _aimed(look, components, later)
+    shape, saved = kmeans.scatter(components, public.dim, settings.start)
+    single, view = _aimed(look, components, later, saved)
     places = kmeans.candidates(look.mean, look.spread, settings.start, ball=public.is_ball)
     places, rows = places - view.middle[:, None], look.rows
     cells_at = kmeans.keep(places, components, rows, np.hypot(*view.noise(factor * cells)))
@@ -156,7 +157,8 @@ def _fit_proved(session: Session[Any], settings: KMeansSettings, factor: Array) 
     released = view.sums("counts and sums of cells", cells_at, factor * cells)
     mean = kmeans.mean_of_cells(released, cells_at, rows, (look.mean - view.middle, look.error))
     places = kmeans.started(released, cells_at, components, settings.start)
-    search = kmeans.Search.begun(places, mean, look.spread, single, settings.start)
+    around = (kmeans.WARY * look.distance)[:, None, None] * shape
+    search = kmeans.Search.begun(places, mean, look.spread, single, around)
     history = []
     for iteration, step in enumerate(steps, start=1):
         what = f"iteration {iteration}: counts and sums"
@@ -173,14 +175,16 @@ class _Look:
     """Where the rows are, as three releases say.
 
     rows ``(B,)``; mean ``(B, d)`` and the square error in each of its coordinates ``(B,)``; spread
-    ``(B,)``: deviation of a row in a coordinate. view and reach: from where rows are best seen from
-    now on, and how far they are from there.
+    ``(B,)``: deviation of a row in a coordinate; distance ``(B,)``: of a row from the mean, on
+    average. view and reach: from where rows are best seen from now on, and how far they are from
+    there.
     """
 
     rows: Array
     mean: Array
     error: Array
     spread: Array
+    distance: Array
     view: View
     reach: Reach
 
@@ -190,24 +194,32 @@ def _looked(session: Session[Any], norms: Array, first: Array, distances: Array)
     at, dim = located(session, norms, first, distances), session.public.dim
     square = np.maximum(at.distances.square - dim * at.noise, LEAST_LEFT * at.distances.square)
     spread = np.sqrt(square / dim)
+    points, shares = at.distances.points()
+    distance = shares @ points * np.sqrt(square / np.maximum(at.distances.square, TINY))
+    distance = np.minimum(distance, kmeans.round_distance(dim) * spread)
     view, noise = View.of(session), dim * at.noise
     if dim <= TREE_DIM:  # boxes of rows are summed, which lie about the middle of the bounds
         error = _both(noise, OFF_MIDDLE * at.norms.square) / dim
-        return _Look(at.rows, at.mean, error, spread, view, at.norms)
+        return _Look(at.rows, at.mean, error, spread, distance, view, at.norms)
     taken = at.norms.taken(view.clipped(at.norms, at.rows, first).radius)
     error = _both(noise + OFF_IN_MANY * taken**2, OFF_IN_MANY * at.norms.square) / dim
-    return _Look(at.rows, at.mean, error, spread, replace(view, middle=at.mean), at.distances)
+    view = replace(view, middle=at.mean)
+    return _Look(at.rows, at.mean, error, spread, distance, view, at.distances)
 
 
-def _aimed(look: _Look, components: int, multiplier: Array) -> tuple[NDArray[np.bool_], View]:
+def _aimed(
+    look: _Look, components: int, multiplier: Array, saved: float
+) -> tuple[NDArray[np.bool_], View]:
     """Runs ``(B,)`` that had better ask for the mean of all rows alone than for K groups, and how
     each sees the rows.
 
-    multiplier ``(B,)``: of the noise in all releases to come, taken as one. Groups explain
-    :data:`EXPLAINED` of what clipping leaves of the distances, of which noise takes its share; but
-    the total of K sums has K times the noise of one, and tighter clipping moves it more: the more
-    so, the larger the part of the distances that an error of the mean explains, as all rows then
-    lie to one side.
+    multiplier ``(B,)``: of the noise in all releases to come, taken as one. saved: by centres put
+    around the mean, of rows at the mean distance 1 (:func:`.mathematics.scatter`). Of it, no more
+    is counted than the share of the spread that it is, as few centres may lie in the wrong
+    directions. Groups explain as much, if clipping leaves it, and :data:`EXPLAINED` of the rest, of
+    which noise takes its share; but the total of K sums has K times the noise of one, and tighter
+    clipping moves it more: the more so, the larger the part of the distances that an error of the
+    mean explains, as all rows then lie to one side.
     """
     dim, rows = look.mean.shape[1], look.rows
     groups = look.view.clipped(look.reach, rows / components, multiplier)
@@ -218,11 +230,13 @@ def _aimed(look: _Look, components: int, multiplier: Array) -> tuple[NDArray[np.
     before = dim * look.error
     aside = np.clip(before / np.maximum(look.reach.square, TINY), TAKEN, 1.0)
     many_bias, few_bias = (aside * look.reach.taken(view.radius) ** 2 for view in (groups, whole))
-    between = EXPLAINED * np.minimum(dim * look.spread**2, groups.radius**2)
+    square, scattered = dim * look.spread**2, saved * look.distance**2
+    share = scattered / np.maximum(square, TINY)
+    between = (share + EXPLAINED * (1.0 - share)) * np.minimum(square, groups.radius**2)
     apart = LAGGING * components * (components - 1) * many
     gain = between**2 / np.maximum(between + apart, TINY)
     many_error = _both(before, components * many + many_bias)
-    single = gain - many_error <= -_both(before, few + few_bias)
+    single = gain - many_error <= share * scattered - _both(before, few + few_bias)
     return single, replace(groups, radius=np.where(single, whole.radius, groups.radius))
 
 
