@@ -195,7 +195,8 @@ def _looked(session: Session[Any], norms: Array, first: Array, distances: Array)
     square = np.maximum(at.distances.square - dim * at.noise, LEAST_LEFT * at.distances.square)
     spread = np.sqrt(square / dim)
     points, shares = at.distances.points()
-    distance = shares @ points * np.sqrt(square / np.maximum(at.distances.square, TINY))
+    distance = np.sum(shares * points, axis=1)  # the same alone or in a grid
+    distance = distance * np.sqrt(square / np.maximum(at.distances.square, TINY))
     distance = np.minimum(distance, kmeans.round_distance(dim) * spread)
     view, noise = View.of(session), dim * at.noise
     if dim <= TREE_DIM:  # boxes of rows are summed, which lie about the middle of the bounds
