@@ -233,7 +233,7 @@ class Scenario:
         """The slider's positions: all where fits are quick, down to seven over two decades."""
         if self.cost == 1.0:
             return EPSILONS
-        return EPSILONS[16 :: 4 if self.visits(rows) <= QUICK else 8]
+        return EPSILONS[::4] if self.visits(rows) <= QUICK else EPSILONS[16::8]
 
     @property
     def cost(self) -> float:

@@ -36,6 +36,7 @@ from dpcore.schema import Column, Schema
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.kernels.row_blocks import looked_at
 from dpcore.wall.kernels.threads import one_thread
+from dpcore.wall.session import Session
 from dpcore.wall.statistics import NoisyClusters
 from dpcore.wall.statistics.sigmoid_belief import BeliefMoments, _as_belief, _of_rows
 from dpcore.wall.table import PrivateTable
@@ -321,6 +322,17 @@ def test_without_noise_a_private_fit_is_the_exact_one() -> None:
     for name in ("weights", "visible_bias", "hidden_bias"):
         one, other = (getattr(grid.runs.final, name) for grid in (exact, private))
         np.testing.assert_allclose(other, one, atol=0.05)
+
+
+def test_a_sample_of_rows_that_are_one_persons_is_refused_before_any_release(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    released = list[str]()
+    monkeypatch.setattr(Session, "release", lambda _self, what, *_: released.append(what))
+    three_each = Privacy(1.0, 1e-4, rows_per_person=3)
+    with pytest.raises(InputError, match="subsampling"):
+        dp.fit("sbn", pictures(), privacy=three_each, n_components=2, rate=0.25)
+    assert not released
 
 
 def test_a_run_begins_alike_alone_and_in_a_grid() -> None:

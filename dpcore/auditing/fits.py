@@ -35,10 +35,10 @@ class Pair:
 class FitAttack:
     """One model as an audit attacks it.
 
-    tables: the pair for an adjacency. requests: the budget of each mode, if none is given.
-    options: of the fit, for both modes and for each. outcome_alone: whether the mean that comes out
-    is all that is seen, as where noise is not added to a sum; one direction of it must tell the
-    tables apart.
+    tables: the pair for an adjacency; tables_in_paper: another one, where paper mode needs it.
+    requests: the budget of each mode, if none is given. options: of the fit, for both modes and for
+    each. outcome_alone: whether the mean that comes out is all that is seen, as where noise is not
+    added to a sum; one direction of it must tell the tables apart.
     """
 
     model: str
@@ -49,6 +49,7 @@ class FitAttack:
     of_mode: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     runs: int = 2000
     outcome_alone: bool = False
+    tables_in_paper: Callable[[str], Pair] | None = None
 
     @property
     def modes(self) -> tuple[str, ...]:
@@ -75,7 +76,8 @@ class FitAttack:
     ) -> Clouds:
         """Fit both tables, in portions, and weigh all that was released, or look at the outcome."""
         words = {**self.options, **self.of_mode.get(privacy.mode, {}), **options}
-        pair = self.tables(privacy.adjacency)
+        in_paper = self.tables_in_paper if privacy.mode == "paper" else None
+        pair = (in_paper or self.tables)(privacy.adjacency)
         tables = (pair.first, pair.second)
         scores: list[list[Array]] = [[], []]
         normal = not self.outcome_alone

@@ -57,8 +57,8 @@ MODEL = Model(
     statement=Statement(
         adds="five statistics of pixels and hidden units: *joint diameter of five non-negative "
         "statistics in their box, cut by a ball*",
-        proved="the pixels' mean and moments, in a ball found by three releases; then steps on "
-        "secret samples of the rows",
+        proved="the pixels' sums; their mean and second moments, in a ball found by three "
+        "releases; then steps on secret samples of the rows",
         claim="VIPS 2020: the authors' program carries hidden units from one sample into the "
         "next, which no composition theorem covers. Here hidden units start afresh in each "
         "step",

@@ -103,7 +103,7 @@ def _correlation(both: Array, share: Array) -> Array:
         middle = (low + high) / 2.0
         below = _together(level, middle) < both
         low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return (low + high) / 2.0
+    return np.asarray((low + high) / 2.0)
 
 
 def _together(level: Array, correlation: Array) -> Array:

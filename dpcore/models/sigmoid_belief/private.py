@@ -38,7 +38,7 @@ from dpcore.wall.table import PrivateTable
 SOURCE = "Park, Foulds, Chaudhuri, Welling 2020, Algorithm 6"
 EQUAL = (1.0, 1.0, 1.0, 1.0, 1.0)
 WEIGHTS = (0.3, 0.3, 0.3, 1.0, 1.0)  # the sums with most coordinates get most of the budget
-PIXELS, MOMENTS = 0.3, 0.65  # of mu^2, for where a network begins; the steps share the rest
+PIXELS, MOMENTS = 0.3, 0.65  # of mu^2, to begin with; steps on all rows share the rest
 PRINTED_PARTS = 7  # sums that the paper counts, each with noise of its own size times sqrt 7
 
 
@@ -124,6 +124,7 @@ class BeliefRecipe(Recipe):
             EQUAL if paper else WEIGHTS,
             1.0 if paper else session.source.share,
         )
+        batches = Minibatches(session, settings.steps.sample)  # refuses before any release
         sums: list[Sums] | None = None
         if paper:
             posteriors = [belief.start(shape.hidden, shape.visible, settings.start)] * session.runs
@@ -132,11 +133,11 @@ class BeliefRecipe(Recipe):
             pixels = View.of(session).sums("pixels", everywhere, noise / math.sqrt(PIXELS))
             moments = release_in_ball(session, noise / math.sqrt(MOMENTS))
             begun = beginnings(pixels, *moments, shape.hidden, settings.start)
-            posteriors, sums = ([run[part] for run in begun] for part in (0, 1))
+            posteriors = [posterior for posterior, _ in begun]
+            sums = [own for _, own in begun]
             noise = noise * _later(settings.steps)
         if published is not None:
             noise = math.sqrt(PRINTED_PARTS / 5.0) * np.asarray(published.noise_multiplier)
-        batches = Minibatches(session, settings.steps.sample)
         history, clipping = [], []
         for iteration in range(1, settings.steps.count + 1):
             clipping.append(posteriors[0])
@@ -169,8 +170,8 @@ class BeliefRecipe(Recipe):
 def _later(steps: Steps) -> float:
     """Noise multiplier of each step: what pixels and moments leave.
 
-    On all rows, inverse squares add up to 1; a sample needs less noise, by its share of the rows,
-    but never so little that it would protect nobody.
+    On all rows, inverse squares add up to what the beginning leaves of 1; a sample needs less
+    noise, by its share of the rows, but never so little that it would protect nobody.
     """
     return max(steps.sample.rate * math.sqrt(steps.count), 1.0) / math.sqrt(1.0 - PIXELS - MOMENTS)
 
