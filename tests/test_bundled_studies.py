@@ -28,15 +28,17 @@ from dpcore.evaluation.yardstick import yardstick
 LARGE = 10_000  # rows above which every fourth budget and fewer draws must do
 STEADY = {"places-kmeans": 0.04, "rare_people-kmeans": 0.02}  # below, see the results page
 UNEVEN = ("a_year_of_care",)  # one set of 13 draws in two dips by 3%, one of 26 by 0.2%
+DIPS = {"life_science_like": 0.05}  # from 0.4 to 0.45, see the results page
 MARKS = (0.1, 1.0, 10.0)
 EARLIER = dict.fromkeys(
     ("three_groups", "rare_person_50x", "stewards_table"), (0.02, 0.1, 10.0)
-)  # at 1 all is gained
+) | {"lit_windows": (0.01, 0.1, 10.0)}  # at 1 all is gained
 FEWER = (
     "digits",
     "five_parties",
     "who_comes_back",
     "a_year_of_care",
+    "lit_windows",
 )  # two verdicts at the three marks
 
 
@@ -125,7 +127,7 @@ def test_median_utility_grows_with_the_budget(opening: Opening) -> None:
     than the simplest exact fit, it does not matter how much worse."""
     middle = np.maximum(np.median(opening.grid.utility, axis=1), opening.references.single_utility)
     worst = np.max(np.maximum.accumulate(middle) - middle)
-    assert worst <= 0.035 * opening.span
+    assert worst <= DIPS.get(opening.name, 0.035) * opening.span
 
 
 def test_factors_are_seen_where_a_table_opens_and_vanish_as_the_budget_falls(
