@@ -133,7 +133,8 @@ def drawn_to_round(scatter: Array, size: Array, level: Array, most: float = math
 
 
 def by_columns(scatter: Array, size: Array, level: Array) -> Array:
-    """The same where columns differ: covariances ``(B, d, d)`` drawn towards their own diagonals.
+    """Covariances ``(B, d, d)``, d of 2 or more, drawn towards their own diagonals where columns
+    differ, as :func:`drawn_to_round` draws them towards a round shape; size, level: as there.
 
     A round shape is far too wide for the narrow columns. Variances are known much better than the
     shape: their noise is ``level / sqrt(d/2)``. In units of them a correlation is drawn to 0 by the
