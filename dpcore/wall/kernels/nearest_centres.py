@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from dpcore.arrays import Array
 from dpcore.wall.kernels.bounded_sums import Rows
 from dpcore.wall.kernels.row_blocks import pieces
-from dpcore.wall.kernels.threads import in_order
+from dpcore.wall.kernels.threads import in_order, most_threads
 
 Indices: TypeAlias = NDArray[np.intp]
 
@@ -144,11 +144,12 @@ class NearestRows:
     """
 
     def __init__(self, rows: Array, radius: float = math.inf, *, tree: bool = True) -> None:
-        self._rows = np.ascontiguousarray(_on_grid(rows, radius).T)
-        self._reach = float(np.abs(self._rows).max(initial=0.0))
-        self._levels: list[_Boxes] = []
-        if tree and 0 < len(self._rows) <= TREE_DIM and self._rows.shape[1] > 0:
-            self._rows = self._rows.take(_curve(self._rows), axis=1)
+        units = np.ascontiguousarray(_on_grid(rows, radius).T)
+        self._reach = float(np.abs(units).max(initial=0.0))
+        self._rows, self._levels = units, list[_Boxes]()
+        if tree and 0 < len(units) <= TREE_DIM and units.size:
+            self._rows, order = np.empty_like(units), _curve(units)
+            in_order(lambda axis: units[axis].take(order), self._rows.__setitem__, len(units))
             self._levels = _levels(self._rows)
 
     @property
@@ -500,8 +501,7 @@ def _curve(rows: Array) -> Indices:
     spread = np.maximum(rows.max(axis=1, keepdims=True) - least, np.finfo(float).tiny)
     bit = np.arange(TABLE_BITS)
     apart = ((np.arange(1 << TABLE_BITS)[:, None] >> bit & 1) << bit * dim).sum(axis=1)
-    code = np.arange(size)
-    shares = pieces(size, BLOCK_NUMBERS // (4 * dim))
+    code, shares = np.arange(size), pieces(size, BLOCK_NUMBERS // (4 * dim))
 
     def work(index: int) -> Indices:
         cells = ((rows[:, shares[index]] - least) / spread * (2.0**bits - 1.0)).astype(np.int64)
@@ -516,7 +516,9 @@ def _curve(rows: Array) -> Indices:
         code[shares[index]] |= part
 
     in_order(work, add, len(shares))
-    code.sort()
+    parts = pieces(size, -(-size // most_threads()))
+    in_order(lambda index: code[parts[index]].sort(), lambda *_: None, len(parts))
+    code.sort(kind="stable")  # which merges runs that are sorted already
     return np.asarray(code & ((1 << below) - 1), dtype=np.intp)
 
 
