@@ -56,6 +56,22 @@ def random_topics(components: int = 4, words: int = 6, seed: int = 0) -> Topics:
     return Topics(rng.gamma(0.5, 3.0, (1, components, words)) + 0.05)
 
 
+def test_topics_are_the_same_bits_in_parts_as_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    topics = random_topics(7, 300)
+    counts = topics.concentration + np.random.default_rng(1).standard_normal((2, 7, 300))
+    memory = Memory(counts, np.array([1.0, 0.5]))
+
+    def every() -> list[Array]:
+        found = lda.topics_of(memory, 0.3), sharpened(memory, 0.3)
+        return [lda.expected(topics), *(one.concentration for one in found)]
+
+    monkeypatch.setattr(topic_cells, "LEARNED", 100)
+    at_once = every()
+    monkeypatch.setattr(lda, "PIECE", 500)
+    for whole, joined in zip(at_once, every(), strict=True):
+        np.testing.assert_array_equal(whole, joined)
+
+
 def test_the_weights_of_the_e_step_are_those_of_the_digamma_function() -> None:
     mix = np.stack([np.geomspace(1e-4, 1e13, 500), np.full(500, 2.0)], axis=1)
     exact = lda.weights(mix)

@@ -24,6 +24,7 @@ from dpcore.models.topics.mathematics import (
     Memory,
     Topics,
     cut_normal,
+    in_parts,
     topics_of,
 )
 
@@ -37,7 +38,7 @@ FAINT = 0.25  # of the differences: fewer are none, and all topics are the words
 FADING = 0.05  # the same after half of the steps: the others are for words alone
 LEAST = 1e-6  # of the weights is even: no multiple is ruled out
 LEARNED = 20_000  # cells by which the weights are found
-BLOCK = 1 << 16  # cells that are worked on together
+BLOCK = 1 << 16  # cells of runs that are worked on together
 ROOT = np.log(2.0 * np.pi) / 2.0
 
 
@@ -154,11 +155,12 @@ def _learned(counts: Array, sd: Array, even: Array, topics: float) -> Array:
     weights = _weights(sample[0], even[:, some] > 0.0)
     if every == 1:
         return _mixed(*sample, weights)
-    rates = np.empty_like(counts)
-    for first in range(0, counts.shape[1], BLOCK):
-        at = slice(first, first + BLOCK)
-        rates[:, at] = _mixed(*_believed(counts[:, at], sd, even[:, at], topics), weights)
-    return rates
+
+    def mixed(some: slice) -> Array:
+        sample = _believed(counts[:, some], sd, even[:, some], topics)
+        return _mixed(*sample, weights)
+
+    return in_parts(mixed, counts.shape)
 
 
 def _mixed(likely: Array, means: Array, weights: Array) -> Array:

@@ -10,7 +10,7 @@ Concentrations are those of q(topic) = Dirichlet(concentration); both priors are
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -21,7 +21,7 @@ from scipy.special import erfcx, gammaln, psi
 
 from dpcore.arrays import Array
 from dpcore.wall.data import Bags
-from dpcore.wall.kernels.threads import one_thread
+from dpcore.wall.kernels.threads import in_order, one_thread
 from dpcore.wall.statistics import NoisyTopics
 
 Small = NDArray[np.float32]
@@ -31,7 +31,7 @@ TOLERANCE = 1e-3  # mean change of a document's mix, in words, below which it is
 ROUNDS = 30  # of the E step at most: as far as a hundred plain ones
 FINE, LONG = 5e-4, 200  # the same where documents are judged: flat topics are slow to part
 CELLS = 1 << 20  # numbers of a block of documents: one that a cache nearly holds
-PIECE = 1 << 15  # entries of documents that are scored together
+PIECE = 1 << 15  # entries of documents, or cells of topics, that are worked on together
 TINY = np.float32(1e-30)
 FARTHEST = np.float32(100.0)  # of a jump ahead, in steps
 SINGLE_1, SINGLE_2, SINGLE_3 = np.float32(1.0), np.float32(2.0), np.float32(3.0)
@@ -67,8 +67,23 @@ def start(runs: int, components: int, words: int, seed: int) -> Topics:
 
 def expected(topics: Topics) -> Array:
     """``exp E[log p(word | topic)]`` under q, ``(B, K, V)``: below the probability itself."""
-    total = topics.concentration.sum(axis=2, keepdims=True)
-    return np.asarray(np.exp(psi(topics.concentration) - psi(total)))
+    cells = topics.concentration
+    total = psi(cells.sum(axis=2, keepdims=True))
+    return in_parts(lambda some: np.exp(psi(cells[:, some]) - total[:, some]), cells.shape)
+
+
+def in_parts(of: Callable[[slice], Array], shape: tuple[int, ...]) -> Array:
+    """An array ``(B, K, ...)`` from what ``of`` gives of some of the K, where none depends on
+    another: a part to each core, the same bits as all at once."""
+    out = np.empty(shape)
+    step = max(1, PIECE * shape[1] // max(1, out.size))
+    parts = [slice(at, at + step) for at in range(0, shape[1], step)]
+
+    def put(index: int, part: Array) -> None:
+        out[:, parts[index]] = part
+
+    in_order(lambda index: of(parts[index]), put, len(parts))
+    return out
 
 
 # --- E step --------------------------------------------------------------------------------------
@@ -316,7 +331,8 @@ def topics_of(memory: Memory, prior: float, words: Frequencies | None = None) ->
     if words is None:
         whole = counts.sum(axis=1, keepdims=True)
         words = Frequencies(whole, sd * np.sqrt(topics), np.ones_like(whole))
-    estimate = unnoised(counts, sd[:, None, None], even_shares(counts, words))
+    even, noise = even_shares(counts, words), sd[:, None, None]
+    estimate = in_parts(lambda some: unnoised(counts[:, some], noise, even), counts.shape)
     return _bounded(prior + words.allowed * estimate)
 
 
