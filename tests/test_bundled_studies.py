@@ -26,9 +26,9 @@ from dpcore.evaluation.verdict import Verdict, verdicts
 from dpcore.evaluation.yardstick import yardstick
 
 LARGE = 10_000  # rows above which every fourth budget and fewer draws must do
-STEADY = {"places-kmeans": 0.04, "rare_people-kmeans": 0.02}  # below, see the results page
+STEADY = {"places-kmeans": 0.04, "rare_people-kmeans": 0.02}  # below, see results-utility.md
 UNEVEN = ("a_year_of_care",)  # one set of 13 draws in two dips by 3%, one of 26 by 0.2%
-DIPS = {"life_science_like": 0.05}  # from 0.4 to 0.45, see the results page
+DIPS = {"life_science_like": 0.05}  # from 0.4 to 0.45, see results-utility.md
 MARKS = (0.1, 1.0, 10.0)
 EARLIER = dict.fromkeys(
     ("three_groups", "rare_person_50x", "stewards_table"), (0.02, 0.1, 10.0)

@@ -31,10 +31,16 @@ from dpcore.schema.document import COLUMN_KEYS, FILE_KEYS, TABLE_KEYS
 
 DOCS = ROOT / "app/docs"
 PAGES = sorted(DOCS.glob("*.md"))
+LINK = r"\]\((?!https?:)([^)#]*)#?([^)]*)\)"  # a page, a section
 
 
 def page(name: str) -> str:
     return (DOCS / f"{name}.md").read_text(encoding="utf-8")
+
+
+def anchor(heading: str) -> str:
+    """What GitHub calls the section of a heading."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 def table(text: str, heading: str) -> list[list[str]]:
@@ -45,10 +51,13 @@ def table(text: str, heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in lines]
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "README.md"], ids=lambda path: path.stem)
 def test_every_link_leads_somewhere(path: Path) -> None:
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", path.read_text(encoding="utf-8")):
-        assert (path.parent / target).exists(), target
+    for target, section in re.findall(LINK, path.read_text(encoding="utf-8")):
+        there = path.parent / target if target else path
+        assert there.exists(), target
+        headings = re.findall(r"^##+ (.*)", there.read_text("utf-8"), re.M) if section else ()
+        assert not section or section in map(anchor, headings), f"{target}#{section}"
 
 
 def test_the_page_of_options_is_what_the_declarations_say() -> None:

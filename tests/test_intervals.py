@@ -109,7 +109,7 @@ def test_a_higher_level_reaches_farther_and_a_seed_repeats() -> None:
 
 @pytest.mark.merge
 def test_it_covers_what_the_fit_finds_without_noise() -> None:
-    """Of many draws, at least the share that the results page states."""
+    """Of many draws, at least the share that results-intervals.md states."""
     table = load.load("bundled:five_parties")
     exact = dp.fit("gmm-release", table, privacy=None, clip=1.0).parameters.means
     held = []

@@ -1,4 +1,4 @@
-"""The benchmark of DP-EM, on the real data: what the results page says holds here and now."""
+"""The benchmark of DP-EM, on the real data: what results-papers.md says holds here and now."""
 
 from __future__ import annotations
 

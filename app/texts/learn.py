@@ -120,7 +120,19 @@ DOCUMENTS = {
         "scikit-learn pipelines",
         "The privacy cost of a hyperparameter search, a scaler or a second fit.",
     ),
-    "results": ("Measured results", "Speed and utility, each with its command, date and machine."),
+    "results": ("Measured results", "A summary, with the machine and links to every section."),
+    "results-papers": ("Results on papers", "Figures and tables, as printed and as proved."),
+    "results-utility": ("Results on utility", "How much of an exact fit's gain private fits keep."),
+    "results-intervals": (
+        "Results on intervals and plans",
+        "How often a release or a plan is right about its own error.",
+    ),
+    "results-speed": ("Results on speed", "How long fits take, beside those of other programs."),
+    "results-explorer": ("Results on the explorer", "How soon the pages of this app answer."),
+    "results-checks": (
+        "Results on checks",
+        "What attacks, random inputs, planted bugs and readers found.",
+    ),
     "extending": (
         "Adding a model, accountant or page",
         "What you have to write, with a model as the example.",

@@ -178,7 +178,7 @@ def counted() -> int:
 
 
 def main() -> None:
-    """Print the table of the results page."""
+    """Print the table of the results on checks."""
     answers = solved() | {"hide": counted(), "face": face_from()}
     print("| question | the page | solved again |\n| --- | ---: | ---: |")
     for lesson in LESSONS:

@@ -1,4 +1,4 @@
-"""How often intervals after a release cover what they are for: the table of the results page.
+"""How often intervals after a release cover what they are for: the table of results-intervals.md.
 
 ``python -m tests.studio.intervals [MODEL ...]`` prints a line of Markdown for each model and table.
 It holds by epsilon the share of released numbers whose exact value lies in its interval, averaged

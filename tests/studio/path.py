@@ -89,7 +89,7 @@ def draw_across(walk: Walk) -> None:
 
 
 def table(passed: list[Passed]) -> str:
-    """The screens as the results page has them."""
+    """The screens as the results on the explorer have them."""
     lines = [
         "| screen | words | seconds | the mark | sentence about a straight line |",
         "| --- | ---: | ---: | --- | --- |",

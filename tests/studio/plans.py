@@ -1,4 +1,4 @@
-"""How often the range of a plan holds on real rows: the table of the results page.
+"""How often the range of a plan holds on real rows: the table of results-intervals.md.
 
 ``python -m tests.studio.plans [MODEL ...]`` prints a line of Markdown for each model and table: the
 range that a plan states from public limits and the number of rows, and the median that releases
