@@ -60,6 +60,31 @@ def test_every_link_leads_somewhere(path: Path) -> None:
         assert not section or section in map(anchor, headings), f"{target}#{section}"
 
 
+def test_every_number_of_the_summary_stands_in_a_section_that_its_line_links_to() -> None:
+    _, *parts = re.split(r"^## .*", page("results"), flags=re.MULTILINE)
+    lines = re.split(r"\n\n|\n(?=[|-])", "\n".join(parts))
+    linked = [line for line in lines if "#" in line]
+    assert len(linked) > 40
+    for line in linked:
+        there = [text_of(target, section) for target, section in re.findall(LINK, line)]
+        said = numbers(re.sub(r"\]\([^)]*\)", "]", line))
+        assert said <= numbers("\n".join(there)), (line, said - numbers("\n".join(there)))
+    others = [line for line in lines if "#" not in line and not re.match(r"\| (model|---)", line)]
+    assert numbers("\n".join(others)) <= {"0", "1"}, "the ends of the scale of utility"
+
+
+def text_of(target: str, section: str) -> str:
+    """A section of a page, with its heading."""
+    parts = re.split(r"^## ", page(target.removesuffix(".md")), flags=re.MULTILINE)
+    (found,) = (part for part in parts if anchor(part.partition("\n")[0]) == section)
+    return found
+
+
+def numbers(text: str) -> set[str]:
+    """Every number of a text, without a comma or full stop after it."""
+    return {found.rstrip(",.") for found in re.findall(r"-?\.?\d[\d,.]*", text)}
+
+
 def test_the_page_of_options_is_what_the_declarations_say() -> None:
     assert page("options") == options.page(), "python -m tests.studio.options"
 
