@@ -32,7 +32,7 @@ Sharing: TypeAlias = Callable[[Array, Indices], Array]
 Batch: TypeAlias = tuple[Indices, int]  # runs, and how many groups each of them has
 Part: TypeAlias = Callable[[Array, int], list[Array]]
 
-MOST_ROWS = 4096  # of a block, as far as they fit the cache
+MOST_ROWS = 8192  # of a block, as far as they fit the cache
 FEW_GROUPS = 3  # that gain nothing by sharing products of x, and one more for every 5 columns
 FAITHFUL = 1e-10  # rounding that products of x may add to a row's contribution, of its bound
 

@@ -36,7 +36,6 @@ from dpcore.mechanisms.gaussian import symmetric_to_coordinates as _symmetric
 Cell = TypeVar("Cell", bound=np.generic)
 Look = Callable[[Array], tuple[Array, ...]]
 
-FEW = 3  # up to so many left rows, products with vectors are faster than one with a matrix
 STRIPES = 5  # a symmetric form is applied as a lower triangle of so many stripes
 SPARE = 48  # rows of zeros at the end: more than a product's kernel takes at once
 
@@ -129,9 +128,7 @@ def product(left: Array, right: Array) -> Array:
     left = np.ascontiguousarray(left)  # other strides would miss the fast product
     if len(right) == 1:
         left = left.reshape(1, runs * components, -1)
-    few = left.shape[1] <= FEW
-    out = left[:, :, None] @ right[:, None] if few else left @ right
-    return np.asarray(out.reshape(runs, components, -1))
+    return np.asarray((left @ right).reshape(runs, components, -1))
 
 
 def stripes(dim: int) -> list[tuple[int, int]]:
