@@ -9,6 +9,7 @@ from dpcore.errors import InputError
 from dpcore.privacy.adjacency import ADJACENCIES
 
 MODES = ("proved", "paper")
+LOUDEST = 1e100  # of noise multipliers; beyond it squares may overflow
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,9 @@ class Privacy:
             positive("epsilon", self.epsilon)
             if self.delta is None:
                 raise InputError("delta", "none was given", "give one, for example 1e-5")
-        if self.noise_multiplier is not None:
-            positive("noise_multiplier", self.noise_multiplier)
+        noise = self.noise_multiplier
+        if noise is not None and positive("noise_multiplier", noise) > LOUDEST:
+            raise InputError("noise_multiplier", "it is above 1e100", "give a smaller number")
         if self.delta is not None:
             probability("delta", self.delta)
         one_of("adjacency", self.adjacency, ADJACENCIES)

@@ -317,6 +317,12 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "none was named",
     ),
     (
+        "noise beyond numbers",
+        good("--noise-multiplier", "1e160", "--delta", "1e-5"),
+        "noise_multiplier",
+        "it is above 1e100; give a smaller number",
+    ),
+    (
         "steps beyond all",
         good(*BUDGET, "--iterations", "1e99"),
         "iterations",
