@@ -294,7 +294,11 @@ def _guesses(text: str) -> dict[str, float]:
     return guesses
 
 
-READERS: dict[str, Reader] = {"guesses": _guesses, "figure": among(PAPERS)}  # of a link
+READERS: dict[str, Reader] = {  # of a link
+    "guesses": _guesses,
+    "figure": among(PAPERS),
+    "read": among(texts.DOCUMENTS),
+}
 
 
 def write_guesses(guesses: Mapping[str, float]) -> str:
@@ -309,15 +313,23 @@ def figures() -> dict[str, str]:
 
 
 def document(name: str) -> str:
-    """The text of a page of ``app/docs``, to stand inside another page: headings are smaller, and
-    pages that it links to, which are all on the same list, are only named.
+    """The text of a page of ``app/docs``, to stand inside another page: headings are smaller, links
+    to other pages of the list open them on Learn, and other files are only named.
     """
     text = files("app").joinpath(f"docs/{name}.md").read_text(encoding="utf-8")
     parts = text.split("```")  # every second one is code
     for i in range(0, len(parts), 2):
-        unlinked = re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]+\)", r"*\1*", parts[i])
-        parts[i] = re.sub(r"^#(?=#* )", "####", unlinked, flags=re.MULTILINE)
+        linked = re.sub(r"\[([^\]]+)\]\((?!https?:)([^)#]*)(#[^)]+)?\)", _link, parts[i])
+        parts[i] = re.sub(r"^#(?=#* )", "####", linked, flags=re.MULTILINE)
     return "```".join(parts)
+
+
+def _link(written: re.Match[str]) -> str:
+    words, file, section = written[1], written[2], written[3] or ""
+    name = file.removesuffix(".md")
+    if file and (name == file or name not in texts.DOCUMENTS):
+        return f"*{words}*"
+    return f"[{words}]({f'?read={name}' if file else ''}{section})"
 
 
 def notebooks() -> str:

@@ -521,7 +521,8 @@ def test_every_document_is_on_the_list_and_stands_alone() -> None:
     for name in learn_texts.DOCUMENTS:
         text = learning.document(name)
         assert len(text) > 500
-        assert not re.search(r"\]\((?!https?:)", text), "a link that leads nowhere on this page"
+        pages = re.findall(r"\]\((?!https?:|#)(?:\?read=)?([^)#]*)", text)
+        assert set(pages) <= set(learn_texts.DOCUMENTS), "a link that leads nowhere on this page"
         assert "\n## " not in text.replace("```", "\n```").split("```")[0]
 
 
@@ -537,6 +538,21 @@ def test_every_notebook_is_on_the_list() -> None:
         path.stem for path in (ROOT / "notebooks").glob("*.ipynb")
     }
     assert all(f"`{name}`" in learning.notebooks() for name in learn_texts.NOTEBOOKS)
+
+
+def test_a_link_in_a_document_opens_the_page_it_names() -> None:
+    text = learning.document("results")
+    assert "[results on papers](?read=results-papers)" in text
+    assert "(?read=results-utility#gaussian-mixtures)" in text
+    assert "[Gaussian mixtures](#gaussian-mixtures)" in learning.document("results-utility")
+    at = AppTest.from_string(PAGE, default_timeout=300)
+    at.query_params["read"] = "results-utility"
+    at.run()
+    assert not at.exception
+    assert at.selectbox[0].value == "results-utility"
+    assert at.query_params["read"] == "results-utility"
+    at.selectbox(key="document").set_value("glossary").run()
+    assert any("**Accountant.**" in str(one.value) for one in at.markdown)
 
 
 def test_a_document_is_read_on_the_page() -> None:

@@ -24,7 +24,7 @@ from dpcore.papers.results import stored_result
 def page() -> None:
     """Top to bottom: what it is, the path, the exercises, sheets, the papers, what to read.
 
-    A link that names a figure of the papers finds it above the lessons.
+    A link that names a figure of the papers, or a page to read, finds it above the lessons.
     """
     arriving = arrived("learn")
     if arriving:
@@ -32,6 +32,7 @@ def page() -> None:
         odd = misread(address, {**learning.READERS, **class_panel.READERS})
         usable = {name: value for name, value in address.items() if name not in odd}
         st.session_state["linked"] = usable.get("figure")
+        st.session_state["linked_page"] = usable.get("read")
         class_panel.from_address(usable)
         note_misread(odd)
     brand("simulated")
@@ -39,9 +40,11 @@ def page() -> None:
     st.html(f'<p class="dp-lead">{texts.PATH_LEAD}</p>')
     guesses = learning.read_guesses(st.query_params.get("guesses", ""))
     guesses |= st.session_state.get("guesses", {})
-    linked = st.session_state["linked"]
+    linked, linked_page = st.session_state["linked"], st.session_state["linked_page"]
     if linked is not None:
         papers(linked)
+    if linked_page is not None:
+        read(linked_page)
     with st.spinner(texts.PREPARING):
         screens = path.screens_json()
     live_path(screens, key="path")
@@ -59,7 +62,8 @@ def page() -> None:
     take()
     if linked is None:
         papers()
-    read()
+    if linked_page is None:
+        read()
 
 
 def question_card(number: int, lesson: Lesson, guesses: dict[str, float]) -> None:
@@ -105,8 +109,9 @@ def answer(lesson: Lesson, guess: float | None) -> None:
 
 
 def write(guesses: Mapping[str, float]) -> None:
-    """Put the guesses, a linked figure and the class into the address, and nothing else."""
-    named = {"guesses": learning.write_guesses(guesses), "figure": st.session_state["linked"]}
+    """Put the guesses, a linked figure or page and the class into the address, nothing else."""
+    linked = {"figure": st.session_state["linked"], "read": st.session_state["linked_page"]}
+    named = {"guesses": learning.write_guesses(guesses), **linked}
     wanted = {name: value for name, value in named.items() if value} | class_panel.in_address()
     if st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)
@@ -165,13 +170,13 @@ def papers(linked: str | None = None) -> None:
         to_page(page, query, "Try it", ":material/arrow_forward:")
 
 
-def read() -> None:
+def read(linked: str | None = None) -> None:
     """The documents, to read here; the notebooks, by name."""
     heading = st.empty()
     name = st.selectbox(
         texts.DOCUMENTS_LABEL,
         list(texts.DOCUMENTS),
-        None,
+        None if linked is None else list(texts.DOCUMENTS).index(linked),
         format_func=lambda name: ": ".join(texts.DOCUMENTS[name]),
         key="document",
         placeholder="Choose a page",
