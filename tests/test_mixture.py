@@ -23,6 +23,7 @@ from dpcore.fitting.api import fit_grid
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture import published as gmm_published
 from dpcore.models.gaussian_mixture.alignment import align
+from dpcore.models.gaussian_mixture.common_shape import CommonShape
 from dpcore.models.gaussian_mixture.group_frames import (
     Groups,
     Whole,
@@ -426,7 +427,7 @@ def test_published_shapes_keep_their_structure(structure: Structure, prior: Prio
 EXTREMES = [math.inf, -math.inf, math.nan, 1e12, -1e12, 1e200, -1e200, 1e308]
 
 
-@pytest.mark.parametrize("step", ["proved", "published", "one gaussian"])
+@pytest.mark.parametrize("step", ["proved", "one shape", "published", "one gaussian"])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_no_statistic_is_too_extreme(step: str) -> None:
     """One number of each kind, and then all numbers, undefined, infinite or huge."""
@@ -448,6 +449,12 @@ def test_no_statistic_is_too_extreme(step: str) -> None:
 def after(step: str, noisy: NoisyMoments) -> Mixture:
     if step == "published":
         return gmm_published.m_step(noisy, 30, Prior())
+    if step == "one shape":
+        shapes = np.stack([np.eye(2)] * 2)
+        common = CommonShape(np.ones(2, dtype=bool), shapes, 0, shapes, np.full(2, 0.75))
+        groups = replace(groups_of("full"), alone=np.zeros(2, dtype=bool), common=common)
+        once = groups.after(noisy, some_rows(30.0), 1.0)
+        return once.after(noisy, some_rows(30.0), 1.0).mixture
     if step == "proved":
         once = groups_of("full").after(noisy, some_rows(30.0), 1.0)
         return once.after(noisy, some_rows(30.0), 1.0).mixture

@@ -25,7 +25,7 @@ from dpcore.wall.kernels import group_sums as kernel
 from dpcore.wall.kernels.bounded_sums import Rows
 from dpcore.wall.kernels.group_sums import group_sums
 from dpcore.wall.session import Session
-from dpcore.wall.statistics import STRUCTURES, GroupMoments, InGroups
+from dpcore.wall.statistics import STRUCTURES, TOGETHER, GroupMoments, InGroups
 
 RUNS = 3
 EVEN = (False, True)
@@ -106,6 +106,58 @@ def test_no_floats_move_a_sum_by_more_than_the_sensitivity(
         for part in (rows[:4], neighbour(rows[:4], rows[4:], adjacency))
     ]
     assert_within(sums[0] - sums[1], shape, adjacency)
+
+
+@every("trick", HOSTILE)
+@every("structure", STRUCTURES)
+@every("adjacency", ADJACENCIES)
+@pytest.mark.filterwarnings("ignore:(invalid|overflow):RuntimeWarning")
+def test_squares_that_are_added_up_move_by_no_more_than_the_sensitivity(
+    trick: str, structure: str, adjacency: str
+) -> None:
+    """In one run of three each group has its own; every run's noise covers what it releases."""
+    rng = np.random.default_rng(6)
+    for dim, components in ((1, 1), (2, 3), (4, 2)):
+        shape = replace(
+            shape_of(structure, dim, components), together=np.array([True, False, True])
+        )
+        rows = rng.uniform(-1, 1, (7, dim)) * 10.0 ** rng.integers(-3, 4)
+        other = rng.uniform(-1, 1, (1, dim)) * 10.0 ** rng.integers(-3, 150)
+        units = np.empty((RUNS, shape.size))
+        for block in shape.blocks:
+            units[:, shape.slice(block)] = np.asarray(shape.scale(block))[:, None]
+        for width in (1e3, 1.0, 1e-6):
+            of = asked(dim, components, hostile(trick), width=width)
+            tables = (rows, neighbour(rows, other, adjacency))
+            one, two = (
+                shape.joined(group_sums(Rows(table), of, shape, even=True)) for table in tables
+            )
+            moved = np.linalg.norm((one - two) / units[:, None], axis=(1, 2))
+            assert np.all(moved <= shape.l2_sensitivity(adjacency) * (1.0 + 1e-9))
+
+
+def test_squares_of_all_groups_stand_with_the_first() -> None:
+    together = np.array([True, False, False])
+    shape, sums = shape_of("full", 2, 3), np.random.default_rng(0).normal(size=(RUNS, 3, 6))
+    joined, squares = replace(shape, together=together).joined(sums.copy()), shape.slice("squares")
+    np.testing.assert_allclose(joined[0, 0, squares], sums[0, :, squares].sum(axis=0))
+    assert not joined[0, 1:, squares].any()
+    assert np.array_equal(joined[0, :, : squares.start], sums[0, :, : squares.start])
+    assert np.array_equal(joined[1:], sums[1:])
+
+
+def test_runs_of_two_kinds_have_one_sensitivity() -> None:
+    shape = shape_of("full", 4, 2)
+    both = replace(shape, together=np.array([True, False]))
+    assert both.l2_sensitivity("replace_one") == shape.l2_sensitivity("replace_one")
+    sizes = np.array([np.asarray(both.scale(block)) for block in both.blocks])
+    weights = np.array([[1.0], [both.radius], [both.radius**2]]) / sizes
+    np.testing.assert_allclose(np.sum(weights**2, axis=0), 1.0, rtol=1e-14)
+    a, b, c = TOGETHER
+    assert a >= b**2 / (2.0 * c)
+    assert b**2 <= 2.0 * c**2
+    with pytest.raises(ValueError, match="add up to 1"):
+        replace(both, count_weight=2.0)
 
 
 @every("structure", STRUCTURES)

@@ -88,8 +88,9 @@ def grid_for(
     return Grid(step, scale, _up(apart + step * math.sqrt(coordinates), 8))
 
 
-def on_grid(values: Array, grid: Grid, unit: float, noise: Integers) -> Array:
-    """Values ``(...)`` moved to the grid with noise of their shape; unit: of their own coordinates.
+def on_grid(values: Array, grid: Grid, unit: float | Array, noise: Integers) -> Array:
+    """Values ``(...)`` moved to the grid with noise of their shape; unit: of their own coordinates,
+    a number, or one ``(1,)`` of the one run.
 
     Which step a value is on is decided before any noise is added, and the sum of the two whole
     numbers is all that is kept.

@@ -429,7 +429,7 @@ class Session(Generic[S]):
                 proof=f"{self._lemma(contribution)}; sums rounded to a grid",
             )
         )
-        return {block: np.array([grid.scale * contribution.scale(block)]) for block in blocks}
+        return {block: grid.scale * np.reshape(contribution.scale(block), 1) for block in blocks}
 
 
 def _each(noises: Noise | tuple[Noise, ...]) -> tuple[Noise, ...]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtr, chdtrc
 
 from dpcore.arrays import Array
+from dpcore.models.gaussian_mixture.common_shape import CommonShape
 from dpcore.models.gaussian_mixture.mathematics import Mixture, Prior
 from dpcore.models.shared.moments import (
     TINY,
@@ -120,7 +121,7 @@ class Groups:
     averaged over steps; noise, worth ``(B,)``: variance of that in squares of the last step, and
     how many such steps all of them are worth; doubt ``(B, 3)``: square error in mean, shape and
     size of a group that has all rows; error ``(B, K)``: square of the noise in the shapes. The last
-    five come from the steps behind.
+    five come from the steps behind. common: runs whose groups have one shape, and what it is.
     """
 
     mixture: Mixture
@@ -130,6 +131,7 @@ class Groups:
     worth: Array | None = None
     doubt: Array | None = None
     error: Array | float = 0.0
+    common: CommonShape | None = None
 
     @property
     def used(self) -> NDArray[np.bool_]:
@@ -140,6 +142,18 @@ class Groups:
     def frames(self) -> tuple[Array, Array]:
         """Matrices ``(B, K, d, d)`` into the frames of the groups, and back."""
         return whitening(self.mixture.covariances)
+
+    def with_one_shape(self, whole: Whole) -> Groups:
+        """The same after groups were merged: those with one shape keep one."""
+        if self.common is None:
+            return self
+        doubt = whole.doubt if self.doubt is None else self.doubt
+        return replace(self, mixture=self.common.shaped(self.mixture, doubt[:, 1]))
+
+    def in_common(self, runs: NDArray[np.bool_]) -> Groups:
+        """The same where from now on groups of these runs ``(B,)`` alone have one shape."""
+        common = None if self.common is None else replace(self.common, runs=runs)
+        return replace(self, common=common)
 
     def asking(self) -> InGroups:
         """What a step asks of the rows: where all are one group, the first has them all."""
@@ -169,6 +183,9 @@ class Groups:
         doubt = whole.doubt if self.doubt is None else self.doubt
         off = np.where(self.alone[:, None], doubt, [MOVES**2, RESHAPES**2, 0.0])
         trust, reshape, resize = np.moveaxis(_signal(off[:, None], noise), 2, 0)
+        if self.common is not None:
+            of_mean = _signal(self.common.unknown[:, None], mean_noise)
+            trust = np.where(self.common.runs[:, None], of_mean, trust)
         eye = np.eye(dim)
         move = trust[..., None] * inside(noisy.sums, taken, radius) / taken[..., None]
         shape = as_matrices(noisy) / taken[..., None, None] - move[..., None] * move[..., None, :]
@@ -186,7 +203,44 @@ class Groups:
         moved = self._alone_alike(_scaled(moved, whole, sure, scaled_from), self.mixture.weights)
         doubt = doubt * (1.0 - _signal(doubt, noise[:, 0]))
         error = (1.0 - reshape) ** 2 * self.error + reshape**2 * shape_noise
-        return Groups(moved, self.alone, *memory, doubt, error)
+        groups = Groups(moved, self.alone, *memory, doubt, error, self.common)
+        if self.common is None or not self.common.runs.any():
+            return groups
+        return self._in_common(self.common, groups, noisy, number, mean_noise, whole, radius)
+
+    def _in_common(
+        self,
+        common: CommonShape,
+        after: Groups,
+        noisy: NoisyMoments,
+        number: Array,
+        mean_noise: Array,
+        whole: Whole,
+        radius: float,
+    ) -> Groups:
+        """The same where groups have one shape, which squares of all rows together tell of."""
+        runs, dim = common.runs, self.mixture.dim
+        weights, frames = after.mixture.weights, (self.frames[0][:, 0], self.frames[1][:, 0])
+        offsets = inside(noisy.sums, number, radius) / number[..., None]
+        squares = noisy.squares[:, 0] / whole.rows[:, None, None] / left_by_clipping(dim, radius)
+        doubt = whole.doubt if self.doubt is None else self.doubt
+        share = _signal(doubt[:, 1], (noisy.squares_sd / whole.rows) ** 2 * dim / 2)
+        share = share * (common.left == 0)
+        of_means = np.einsum("bk,bk->b", weights, mean_noise)
+        size = whole.covariance, _signal(SCALED_FROM[1] ** 2, whole.trace_sd**2)
+        common = common.after(
+            self.mixture, frames, weights, offsets, squares, of_means, share, size
+        )
+        others = doubt if after.doubt is None else after.doubt
+        doubt = np.where(runs[:, None], doubt * (1.0 - share)[:, None], others)
+        error = (common.unknown * (1.0 - 1.0 / self.used.sum(axis=1)))[:, None, None]
+        return replace(
+            after,
+            mixture=common.shaped(after.mixture, doubt[:, 1], error),
+            common=replace(common, unknown=common.unknown + common.forgotten),
+            doubt=doubt,
+            error=np.where(runs[:, None], 0.0, after.error),
+        )
 
     def _counted(
         self, released: Array, squares_sd: Array, rows: Array

@@ -3,9 +3,10 @@
 The proved recipe spends a quarter of the budget on mean and second moments of all rows, spreads
 groups over the shape that these have, and then releases counts, sums and squares of all groups
 *jointly* once per iteration: one vector, one sensitivity, one Gaussian. Each group sees the rows in
-a frame of its own (``group_frames``). How much each of the three gets, and each iteration, is
-solved for (``shared.allocation``). A single Gaussian is that first release with the whole budget:
-the baseline to beat.
+a frame of its own (``group_frames``); in many columns groups have one shape while they are looked
+for, and where their own would be noise (``common_shape``). How much each of the three gets, and
+each iteration, is solved for (``shared.allocation``). A single Gaussian is that first release with
+the whole budget: the baseline to beat.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from dpcore.fitting.recipe import (
 )
 from dpcore.models.gaussian_mixture import MixtureSettings
 from dpcore.models.gaussian_mixture import mathematics as gmm
+from dpcore.models.gaussian_mixture.common_shape import UNKNOWN, CommonShape, long_axes
 from dpcore.models.gaussian_mixture.group_frames import Groups, Whole, held, merged, pooled_shapes
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.gaussian_mixture.parameters import MixtureParameters
@@ -47,7 +49,7 @@ from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.data import Frame, whitening
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics import TREE_DIM, GroupMoments, InFrame, MixtureMoments
+from dpcore.wall.statistics import TOGETHER, TREE_DIM, GroupMoments, InFrame, MixtureMoments
 
 if TYPE_CHECKING:
     from dpcore.accounting.published import PublishedBudget
@@ -57,6 +59,10 @@ WHOLE_SHARE = 0.25  # of mu^2; for what is released of all rows together
 MARGIN = 0.5  # the radius of a group's ball is sqrt(d) deviations, and so much
 EXTRA = 6  # groups that are looked for at first, as far as the noise lets them be seen
 VISIBLE = 0.6  # noise in a group's shape, up to which it can be
+# In tables of so many columns, and so many rows for each, groups are looked for by their means:
+# noise in the length of one, up to which it can be seen; and the share of VISIBLE up to which each
+# has its own shape in the end. With fewer rows, long axes are partly chance.
+MANY, ROWS, FAR, OWN = 6, 100, 0.45, 0.75
 LEFT = 0.25  # of the variance of all rows, at least, beside the square of their mean
 
 
@@ -107,20 +113,38 @@ def fit_proved(
     noise = _relative_noise(session, shape, whole.rows)
     total = 1.0 / np.sqrt(np.sum(1.0 / np.maximum(steps, TINY) ** 2, axis=0))
     hidden = np.minimum(noise * total * components / VISIBLE, 1.0)
-    alone, searching = hidden >= 1.0, settings.iterations // 3
+    searching, half = settings.iterations // 3, settings.iterations // 2
+    far = shape.l2_sensitivity(session.adjacency) * session.rows_per_person * radius
+    far = far * math.sqrt(dim) / TOGETHER[1] / whole.rows * total * components / FAR
+    long, start, root = long_axes(whole.covariance)
+    by_means = long & (far < 1.0) & (dim >= MANY) & (whole.rows >= ROWS * dim)
+    by_means &= settings.covariance == "full"
+    in_common = by_means & (hidden >= OWN)
+    hidden = np.where(by_means, far, hidden)
+    alone = hidden >= 1.0
     in_one = noise * steps[0] / math.sqrt(max(1, searching))
     number = np.floor(np.minimum(VISIBLE / np.maximum(in_one, TINY), components + EXTRA))
+    number = np.where(by_means, components + EXTRA, number)
     number = np.maximum(number if searching else 0.0 * number, components).astype(int)
     groups = Groups(_started(number, 1.0 - hidden**8, whole, settings), alone)
+    if by_means.any():
+        unknown = np.full(len(number), UNKNOWN)
+        common = CommonShape(by_means, start, half, whole.covariance, unknown)
+        begun = common.started(groups.mixture, whole.mean, root)
+        groups = replace(groups, mixture=begun, common=common)
     history, clipping = list[Any](), []
     for iteration, step_noise in enumerate(steps, start=1):
         if iteration == searching + 1:
             fewer = merged(groups.mixture, components, settings.covariance)
-            groups = Groups(fewer, alone, doubt=groups.doubt)
+            groups = Groups(fewer, alone, doubt=groups.doubt, common=groups.common)
+            groups = groups.with_one_shape(whole)
+        if iteration == half + 1:
+            groups = groups.in_common(in_common)
         means, (matrix, inverse) = groups.mixture.means, groups.frames
+        shape = _group_moments(settings, dim, means.shape[1], radius)
         noisy = session.release(
             f"iteration {iteration}: moments",
-            _group_moments(settings, dim, means.shape[1], radius),
+            replace(shape, together=None if groups.common is None else groups.common.runs),
             groups.asking(),
             Noise("gaussian", step_noise),
         )

@@ -99,7 +99,7 @@ def squares_noise(dim: int, radius: float, adjacency: str) -> float:
     """Noise deviation in a diagonal entry of the proved release's sum of squares, at noise
     multiplier 1: what decides which factors can be seen."""
     contribution = MixtureMoments.normalised(1, dim, "full", radius, _weights(dim))
-    return contribution.l2_sensitivity(adjacency) * contribution.scale("squares")
+    return float(contribution.l2_sensitivity(adjacency) * contribution.scale("squares"))
 
 
 def _weights(dim: int) -> Array:

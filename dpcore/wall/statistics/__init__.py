@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         NoisyClusters,
     )
     from dpcore.wall.statistics.gradients import RowGradient
-    from dpcore.wall.statistics.group_moments import GroupMoments
+    from dpcore.wall.statistics.group_moments import TOGETHER, GroupMoments
     from dpcore.wall.statistics.labelled_exhibit import exhibit_labelled
     from dpcore.wall.statistics.local_vectors import (
         LocalParts,
@@ -56,6 +56,7 @@ else:
 __all__ = [
     "STEEPEST",
     "STRUCTURES",
+    "TOGETHER",
     "TREE_DIM",
     "BallClusters",
     "BallVector",

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpcore.arrays import Array
 from dpcore.mechanisms.gaussian import symmetric_to_coordinates
 from dpcore.wall.kernels.group_sums import InGroups, group_sums
 from dpcore.wall.statistics.mixture_moments import ComponentMoments
+from dpcore.wall.statistics.statistic import Part, Sensitivity
 
 if TYPE_CHECKING:
     from dpcore.wall.session import Session
     from dpcore.wall.statistics.statistic import Structure as Structure  # of an inherited field
     from dpcore.wall.subsample import Minibatches
 
+# Weights where squares are added up: for means of groups, and a shape that all have in common.
+TOGETHER = (math.sqrt(0.04), math.sqrt(0.3), math.sqrt(0.66))
 SMALL = 32  # up to this dimension a whole product is faster than half of a symmetric one
 
 
@@ -34,10 +39,43 @@ class GroupMoments(ComponentMoments[InGroups]):
     ones share no coordinate: at most ``2 (a^2 + b^2 + c^2)``, whatever the frames. The same one
     compares ``y_k`` and ``y_k'``, two points of one ball. A group that is said to have no rows has
     weight 0. QED.
+
+    together ``(B,)``: runs in which the squares of all components are added up, and stand with the
+    first; these have the weights :data:`TOGETHER`, with squares that add up to 1 as those of the
+    others must. Public or released.
+
+    *Proof for these.* A row's contribution ``(a w, b w (x) y/R, c sum_k w_k s(y_k)/R^2)`` is linear
+    in w too. Two different unit vectors share no count and no coordinate of sums, and the inner
+    product of their squares is at least 0, as ``<s(y), s(y')> = (y.y')^2`` or a sum of products of
+    squares: their distance is at most ``2 (a^2 + b^2 + c^2)`` again. The same unit vector, or none,
+    leaves what is there with a component of its own. QED.
     """
+
+    together: NDArray[np.bool_] | None = None
 
     lemma = "joint diameter of counts, sums and squares on simplex weights and clipped balls"
     adds_up = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        size = math.hypot(self.count_weight, self.mean_weight, self.square_weight)
+        if self.together is not None and not abs(size - 1.0) < 1e-12:
+            raise ValueError("runs of two kinds need weights whose squares add up to 1")
+
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        parts = super().parts
+        if self.together is None:
+            return parts
+        shared = (1.0, self.radius, self.radius**2) / np.array(TOGETHER)
+        return {
+            block: replace(part, scale=np.where(self.together, scale, part.scale))
+            for (block, part), scale in zip(parts.items(), shared, strict=True)
+        }
+
+    def sensitivity(self, adjacency: str) -> Sensitivity:
+        stated = super().sensitivity(adjacency)  # of blocks alone it differs from run to run
+        return stated if self.together is None else Sensitivity(stated.l2, {})
 
     def checked(self, session: Session[Any], of: InGroups) -> InGroups:
         center, matrix = (np.array(part, dtype=np.float64) for part in (of.center, of.matrix))
@@ -58,7 +96,16 @@ class GroupMoments(ComponentMoments[InGroups]):
         self, session: Session[Any], of: InGroups, batches: Minibatches | None
     ) -> tuple[Array, None]:
         sum_of = partial(group_sums, of=of, shape=self, even=session._for_good)
-        return np.asarray(session._features.total(sum_of)), None
+        return self.joined(np.asarray(session._features.total(sum_of))), None
+
+    def joined(self, total: Array) -> Array:
+        """Sums ``(B, K, p)`` with the squares of some runs added up, in one rounding: a release on
+        a grid allows for few."""
+        squares = self.slice("squares")
+        for run in np.flatnonzero(False if self.together is None else self.together):
+            total[run, 0, squares] = total[run, :, squares].sum(axis=0, dtype=np.longdouble)
+            total[run, 1:, squares] = 0.0
+        return total
 
     def weighted(self, rows: Array, weights: Array) -> Array:
         """``(G, p)``: sums over clipped rows ``(G, d, m)``, which are overwritten, by weights

@@ -36,13 +36,13 @@ ROUNDING = 1.0 + 1e-8
 class Part:
     """A block of a statistic: ``size`` features, and what one unit of them is worth.
 
-    scale: of one unit of the weighted block, in the block's own coordinates. diagonal: how many of
-    the features are entries on the diagonal of a symmetric matrix; they stand first. ``None``: the
-    block is no such matrix.
+    scale: of one unit of the weighted block, in the block's own coordinates; a number, or one for
+    each run ``(B,)``. diagonal: how many of the features are entries on the diagonal of a symmetric
+    matrix; they stand first. ``None``: the block is no such matrix.
     """
 
     size: int
-    scale: float
+    scale: float | Array
     diagonal: int | None = None
 
 
@@ -97,7 +97,7 @@ class Statistic(ABC):
             first += part.size
         raise KeyError(block)
 
-    def scale(self, block: str) -> float:
+    def scale(self, block: str) -> float | Array:
         """What one unit of the weighted block is worth in the block's own coordinates."""
         return self.parts[block].scale
 

@@ -1,0 +1,136 @@
+"""Groups with one shape between them: what their means leave of the shape of all rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dpcore as dp
+from dpcore.arrays import Array
+from dpcore.bench.utility_tables import Simulated
+from dpcore.evaluation.yardstick import yardstick
+from dpcore.fitting.api import fit_grid
+from dpcore.models.gaussian_mixture.common_shape import CommonShape, long_axes
+from dpcore.models.gaussian_mixture.mathematics import Mixture
+from dpcore.releases.filter import Amount
+from dpcore.wall.data import whitening
+
+
+def crowd() -> tuple[Array, Array]:
+    """Rows ``(n, d)`` in three groups far apart, and the group of each."""
+    return Simulated(600, 8, 3, 6.0).rows_and_groups()
+
+
+def common_of(covariance: Array, *, left: int = 0) -> CommonShape:
+    start = long_axes(covariance)[1]
+    return CommonShape(np.ones(1, dtype=bool), start, left, covariance, np.full(1, 0.75))
+
+
+def test_groups_far_apart_make_long_axes_and_a_round_cloud_has_none() -> None:
+    rows, _ = crowd()
+    cloud = np.random.default_rng(0).normal(size=rows.shape)
+    covariance = np.stack([np.cov(rows.T), np.cov(cloud.T)])
+    long, shape, root = long_axes(covariance)
+    assert long.tolist() == [True, False]
+    np.testing.assert_allclose(shape + root @ np.swapaxes(root, 1, 2), covariance, atol=1e-9)
+
+
+def test_long_axes_do_not_depend_on_the_units_of_the_columns() -> None:
+    covariance, units = np.cov(crowd()[0].T)[None], np.geomspace(0.01, 100.0, 8)
+    scale = units[:, None] * units
+    np.testing.assert_allclose(
+        long_axes(covariance)[1] * scale, long_axes(covariance * scale)[1], rtol=1e-6
+    )
+
+
+def test_exact_moments_of_groups_give_the_exact_shape_of_all_rows() -> None:
+    """Wherever the groups were, and whatever frame they saw the rows in."""
+    rows, group = crowd()
+    rng = np.random.default_rng(1)
+    member = np.eye(3)[group]
+    weights = member.mean(axis=0)[None]
+    means = (member.T @ rows / member.sum(axis=0)[:, None])[None] + rng.normal(size=(1, 3, 8))
+    shapes = np.repeat(np.diag(rng.uniform(0.5, 2.0, 8))[None, None], 3, axis=1)
+    matrix, root = whitening(shapes[:, 0])
+    seen = (rows - means[0, group]) @ matrix[0]
+    offsets = (member.T @ seen / member.sum(axis=0)[:, None])[None]
+    exact = np.cov(rows.T, bias=True)[None]
+    after = common_of(1.3 * exact).after(
+        Mixture(weights, means, shapes),
+        (matrix, root),
+        weights,
+        offsets,
+        (seen.T @ seen / len(rows))[None],
+        np.zeros(1),
+        np.ones(1),
+        (exact, np.zeros(1)),
+    )
+    np.testing.assert_allclose(after.covariance, exact, rtol=1e-9, atol=1e-9)
+
+
+def test_groups_and_their_distances_add_up_to_the_shape_of_all_rows() -> None:
+    rows, group = crowd()
+    member = np.eye(3)[group]
+    weights = member.mean(axis=0)[None]
+    means = (member.T @ rows / member.sum(axis=0)[:, None])[None]
+    covariance = np.cov(rows.T, bias=True)[None]
+    before = Mixture(weights, means, np.repeat(covariance[:, None], 3, axis=1))
+    shapes = common_of(covariance).shaped(before, np.zeros(1)).covariances
+    away = means[0] - weights[0] @ means[0]
+    np.testing.assert_allclose(shapes[0, 0] + (weights[0] * away.T) @ away, covariance[0])
+    assert np.array_equal(shapes[0, 1], shapes[0, 0])
+    held = common_of(covariance, left=2)
+    assert np.array_equal(held.shaped(before, np.zeros(1)).covariances[0, 0], held.start[0])
+    others = replace(held, runs=np.zeros(1, dtype=bool))
+    assert np.array_equal(others.shaped(before, np.zeros(1)).covariances, before.covariances)
+
+
+@pytest.fixture(scope="module")
+def grid() -> tuple[dp.PrivateTable, list[dp.Privacy]]:
+    """One table at budgets at which groups are hidden, have one shape, and have their own."""
+    table = Simulated(4_000, 12, 3, 7.0).read()
+    return table, [dp.Privacy(epsilon=e, delta=1e-5) for e in (0.02, 0.5, 4.0)]
+
+
+def test_groups_are_found_whose_own_shapes_are_hidden(
+    grid: tuple[dp.PrivateTable, list[dp.Privacy]],
+) -> None:
+    table, budgets = grid
+    runs = fit_grid("gmm", table, privacy=budgets, draws=[0], seed=0, n_components=3).runs
+    shapes = runs.final.covariances
+    alike = [bool(np.allclose(shape[0], shape[1])) for shape in shapes]
+    assert alike == [True, True, False]
+    means = runs.final.means
+    assert np.allclose(means[0, 0], means[0, 1])
+    assert not np.allclose(means[1, 0], means[1, 1])
+    judge = yardstick("gmm")
+    scorer = judge.scorer(table, None, most=None)
+    alone = fit_grid("gmm", table, privacy=budgets, draws=[0], seed=0, n_components=1).runs.final
+    gain = judge.score(runs.final, scorer) - judge.score(alone, scorer)
+    assert np.all(gain[1:] > 0.5), gain
+
+
+def test_a_run_is_the_same_alone_or_beside_runs_of_other_kinds(
+    grid: tuple[dp.PrivateTable, list[dp.Privacy]],
+) -> None:
+    table, budgets = grid
+    together = fit_grid("gmm", table, privacy=budgets, draws=[0], seed=0, n_components=3).runs.final
+    for run, budget in enumerate(budgets):
+        alone = fit_grid("gmm", table, privacy=[budget], draws=[0], seed=0, n_components=3)
+        for part in ("weights", "means", "covariances"):
+            one, other = getattr(alone.runs.final, part)[0], getattr(together, part)[run]
+            np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
+
+
+def test_a_release_whose_groups_have_one_shape_can_be_verified_and_used(
+    grid: tuple[dp.PrivateTable, list[dp.Privacy]], tmp_path: Path
+) -> None:
+    table, (_, budget, _) = grid
+    ledger = dp.BudgetLedger.create(tmp_path / "ledger.sqlite", Amount(1.0, 1e-4))
+    made = dp.release("gmm", table, privacy=budget, ledger=ledger, out=tmp_path / "out")
+    assert made.dossier["guarantee"]["epsilon"] <= 0.5
+    shapes = np.asarray(dp.open_release(tmp_path / "out").parameters["covariances"])
+    assert np.allclose(shapes[0], shapes[1])
