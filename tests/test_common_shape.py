@@ -134,3 +134,21 @@ def test_a_release_whose_groups_have_one_shape_can_be_verified_and_used(
     assert made.dossier["guarantee"]["epsilon"] <= 0.5
     shapes = np.asarray(dp.open_release(tmp_path / "out").parameters["covariances"])
     assert np.allclose(shapes[0], shapes[1])
+
+
+def test_what_other_runs_release_says_nothing_of_a_common_shape() -> None:
+    """Their squares are those of one group, and would end as a shape without an inverse."""
+    covariance = np.repeat(np.cov(crowd()[0].T)[None], 2, axis=0)
+    common = replace(
+        common_of(covariance[:1]),
+        runs=np.array([True, False]),
+        covariance=covariance,
+        unknown=np.full(2, 0.75),
+    )
+    before = Mixture(np.full((2, 2), 0.5), np.zeros((2, 2, 8)), np.ones((2, 2, 8, 8)))
+    frames, offsets = (np.stack([np.eye(8)] * 2),) * 2, np.zeros((2, 2, 8))
+    squares, ones = 9.0 * np.stack([np.eye(8)] * 2), np.ones(2)
+    size = covariance, np.zeros(2)
+    after = common.after(before, frames, before.weights, offsets, squares, ones, ones, size)
+    assert np.array_equal(after.covariance[1], covariance[1])
+    assert not np.allclose(after.covariance[0], covariance[0])

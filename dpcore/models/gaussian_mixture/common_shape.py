@@ -125,7 +125,8 @@ class CommonShape:
         covariance = (1.0 + size[1] * larger)[:, None, None] * covariance
         matrix, root = whitening(self.covariance)
         change = floored_eigenvalues(matrix @ covariance @ matrix, np.full(len(share), 0.25), 4.0)
-        return replace(after, covariance=root @ change @ root)
+        changed = np.where(self.runs[:, None, None], root @ change @ root, self.covariance)
+        return replace(after, covariance=changed)
 
 
 def apart(weights: Array, means: Array, matrix: Array) -> Array:
