@@ -858,12 +858,13 @@ def test_a_ledger_admits_the_release_that_it_offers(
     monkeypatch.chdir(tmp_path)
     terms = ["--epsilon", budget[0], "--delta", budget[1], "--filter", kind]
     assert main(["ledger", "l.sqlite", "--create", *terms]) == 0
-    told = capsys.readouterr().out.replace("\n", " ")
+    told = " ".join(capsys.readouterr().out.split())
     whole = re.search(r"Budget for all releases together: epsilon = (\S+), delta = (\S+),", told)
     offered = re.search(r"could have at most epsilon = (\S+) at delta = (\S+)\.", told)
     assert whole
     assert offered
     assert all(float(one) >= float(b) for one, b in zip(whole.groups(), budget, strict=True))
+    assert "Spent: epsilon = 0.0 at delta = 0.0." in told
     words = f"release gmm bundled:three_groups --ledger l.sqlite --epsilon {offered[1]}"
     assert main([*words.split(), "--delta", offered[2], "--out", "left", "--yes"]) == 0
 

@@ -128,8 +128,9 @@ def _print(record: dict[str, Any]) -> None:
         f"{protects(record['adjacency'], record['unit'], record['rows_per_person'])}."
     )
     print_prose(
-        f"Spent: epsilon = {show_bound(spent['epsilon'])}. One more release could have at most "
-        f"epsilon = {show_most(left['epsilon'])} at delta = {delta_text(left['delta'], down=True)}."
+        f"Spent: epsilon = {show_bound(spent['epsilon'])} at delta = {delta_text(spent['delta'])}. "
+        f"One more release could have at most epsilon = {show_most(left['epsilon'])} at delta = "
+        f"{delta_text(left['delta'], down=True)}."
     )
     for line in record["open"]:
         print_prose(told_open(line))
