@@ -106,30 +106,31 @@ def _number_of_text(text: str) -> float | None:
 
 
 def numbers_meant(
-    name: str, cells: pd.Series[Any], form: CellForm | None = None
+    name: str, cells: pd.Series[Any], form: CellForm | None = None, *, binary: bool = False
 ) -> NDArray[np.float64]:
-    """:func:`number_meant` of every cell of a column ``(n,)``.
+    """:func:`number_meant` of every cell of a column ``(n,)``. binary: of two values, 0 and 1.
 
     Raises InputError where a cell says no number.
     """
     numbers = _numbers_or_none(cells, form)
-    if numbers is None and form is not None:
-        what, keys = "numbers", "decimal, thousands, symbols"
-        if form.date_format is not None:
-            what, keys = "dates", "date_format"
-        raise InputError(
-            name,
-            f"some cells are not {what} in the notation that the schema states",
-            f"correct the cells, or state their {keys} or missing_marks in the schema",
+    if numbers is not None:
+        return numbers
+    problem = "it should contain numbers, but some cells are not numbers"
+    remedy = (
+        'correct the cells, leave the column out (role = "ignore"), set type = "category" in '
+        "a schema file, or state its notation there"
+    )
+    if binary:
+        problem = "it should contain 0 and 1, but some cells are not numbers"
+        remedy = 'state its names in the schema, the second meaning yes: categories = ["no", "yes"]'
+    elif form is not None:
+        dated = form.date_format is not None
+        what, keys = (
+            ("dates", "date_format") if dated else ("numbers", "decimal, thousands, symbols")
         )
-    if numbers is None:
-        raise InputError(
-            name,
-            "it should contain numbers, but some cells are not numbers",
-            'correct the cells, leave the column out (role = "ignore"), set type = "category" in '
-            "a schema file, or state its notation there",
-        )
-    return numbers
+        problem = f"some cells are not {what} in the notation that the schema states"
+        remedy = f"correct the cells, or state their {keys} or missing_marks in the schema"
+    raise InputError(name, problem, remedy)
 
 
 def are_numbers(cells: pd.Series) -> bool:

@@ -219,7 +219,11 @@ class Schema:
         Each depends on its cell and the schema alone; missing cells are NaN. Raises InputError
         where a cell says no number.
         """
-        return numbers_meant(name, cells, self._form(self.column(name)))
+        return self._numbers(self.column(name), cells)
+
+    def _numbers(self, column: Column, cells: pd.Series) -> NDArray[np.float64]:
+        binary = column.type == "binary"
+        return numbers_meant(column.name, cells, self._form(column), binary=binary)
 
     def _form(self, column: Column) -> CellForm | None:
         """How the cells of a column are written; ``None``: as usual."""
@@ -420,7 +424,7 @@ def with_numbers(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
     floats = {name for name, kind in frame.dtypes.items() if kind == "float64"}
     marked = schema.file is not None and bool(schema.file.missing_marks)  # of which some are floats
     numbers = {
-        column.name: numbers_meant(column.name, frame[column.name], schema._form(column))
+        column.name: schema._numbers(column, frame[column.name])
         for column in read
         if (column.is_number or column.type == "binary") and not column.categories
         if marked or column.name not in floats

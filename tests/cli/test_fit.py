@@ -260,6 +260,18 @@ def test_a_ball_takes_the_place_of_the_bounds(run: Run, tmp_path: Path) -> None:
         assert run(*words, "--norm-bound", 20, *roles).json["parameters"]["columns"] == columns
 
 
+@pytest.mark.parametrize("notation", ["", "\n[file]\ndecimal = ','\nseparator = ';'\n"])
+def test_words_in_a_binary_column_are_refused_with_the_key_that_names_them(
+    run: Run, tmp_path: Path, notation: str
+) -> None:
+    schema = "[columns.a]\nlower = 0\nupper = 9\n[columns.b]\nrole = 'target'\ntype = 'binary'\n"
+    cells = "a;b\n1;no\n2;yes\n" if notation else "a,b\n1,no\n2,yes\n"
+    path = written(tmp_path, "t.csv", cells, schema + notation)
+    refusal = run("fit", "gmm", path, *BUDGET, "--components", 1).err
+    assert refusal.startswith("dpcore: b: it should contain 0 and 1")
+    assert 'categories = ["no", "yes"]' in " ".join(refusal.split())
+
+
 def test_columns_and_labels_change_the_roles_of_a_schema(run: Run, tmp_path: Path) -> None:
     schema = f"{BOX}\n[columns.c]\nrole = 'label'\nlower = 0\nupper = 9\n"
     path = written(tmp_path, "t.csv", "a,b,c\n1,2,3\n2,x,4\n4,y,5\n5,1,1\n", schema)
