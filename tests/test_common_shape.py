@@ -152,3 +152,19 @@ def test_what_other_runs_release_says_nothing_of_a_common_shape() -> None:
     after = common.after(before, frames, before.weights, offsets, squares, ones, ones, size)
     assert np.array_equal(after.covariance[1], covariance[1])
     assert not np.allclose(after.covariance[0], covariance[0])
+
+
+@pytest.mark.parametrize("size", [1e12, -1e12, 1e100])
+def test_no_repeated_release_leaves_a_shape_without_an_inverse(size: float) -> None:
+    covariance = np.cov(crowd()[0].T)[None]
+    common, vector = common_of(covariance), np.random.default_rng(2).normal(size=(2, 8))
+    before = Mixture(np.full((1, 2), 0.5), np.zeros((1, 2, 8)), np.ones((1, 2, 8, 8)))
+    frames, ones = whitening(covariance), np.ones(1)
+    squares = (size * np.outer(vector[0], vector[1]))[None]
+    squares = squares + np.swapaxes(squares, 1, 2)
+    for _ in range(40):
+        common = common.after(
+            before, frames, before.weights, vector[None], squares, ones, ones, (covariance, ones)
+        )
+        lengths = np.linalg.eigvalsh(frames[0] @ common.covariance @ frames[0])
+        assert np.all((lengths > 0.9e-5) & (lengths < 101.0))

@@ -23,6 +23,7 @@ from dpcore.wall.data import whitening
 LONG = 2.75  # longest over median eigenvalue of the correlations, from which groups may make it so
 FLOOR = 0.3  # of the doubt in the shape of all rows: least eigenvalue where that is the identity
 UNKNOWN, FORGOTTEN = 0.75, 0.25  # of a mean, squared: at first, and by a step; in deviations
+LEAST, WIDEST = 1e-5, 100.0  # of the variance of all rows, where that was 1 at first
 CALMER = 0.6  # each step moves the means by so much of what the step before did
 
 
@@ -119,14 +120,16 @@ class CommonShape:
         second = second + cross + np.swapaxes(cross, 1, 2) - middle[:, :, None] * middle[:, None]
         last = matrix @ self.covariance @ matrix
         covariance = root @ (last + share[:, None, None] * (second - last)) @ root
-        white = whitening(size[0])[0]
+        white, back = whitening(size[0])
         trace = np.trace(white @ covariance @ white, axis1=1, axis2=2)
         larger = np.clip(before.dim / np.maximum(trace, TINY), 0.5, 3.0) - 1.0
         covariance = (1.0 + size[1] * larger)[:, None, None] * covariance
         matrix, root = whitening(self.covariance)
         change = floored_eigenvalues(matrix @ covariance @ matrix, np.full(len(share), 0.25), 4.0)
-        changed = np.where(self.runs[:, None, None], root @ change @ root, self.covariance)
-        return replace(after, covariance=changed)
+        inside = white @ (root @ change @ root) @ white
+        inside = floored_eigenvalues(inside, np.full(len(share), LEAST), WIDEST)
+        inside = np.where(self.runs[:, None, None], back @ inside @ back, self.covariance)
+        return replace(after, covariance=inside)
 
 
 def apart(weights: Array, means: Array, matrix: Array) -> Array:

@@ -103,7 +103,7 @@ class GroupMoments(ComponentMoments[InGroups]):
         a grid allows for few."""
         squares = self.slice("squares")
         for run in np.flatnonzero(False if self.together is None else self.together):
-            total[run, 0, squares] = total[run, :, squares].sum(axis=0, dtype=np.longdouble)
+            total[run, 0, squares] = [math.fsum(entry) for entry in total[run, :, squares].T]
             total[run, 1:, squares] = 0.0
         return total
 
