@@ -76,7 +76,10 @@ def enough(epsilon: float, draws: int, low: float, high: float) -> str:
     """The least budget that keeps a wanted share, and the range that its draws keep."""
     least, most = f"{low:.0%}", f"{high:.0%}"
     share = least if least == most else f"{least} to {most}"
-    return f"**ε = {show(epsilon)}** is enough: its {draws} simulated releases keep {share}."
+    return (
+        f"**ε = {show(epsilon)}** is enough for nearly all of its {draws} simulated releases, "
+        f"which keep {share}."
+    )
 
 
 def rows_needed(epsilon: float, rows: int, things: str) -> str:
