@@ -221,7 +221,7 @@ def _all_rows(session: Session[Any], settings: MixtureSettings, multipliers: lis
     multipliers ``(B,)``: of one release, or of the four of
     :func:`~dpcore.models.shared.all_rows.release_in_ball`. In few columns the limits serve better;
     the first three releases are made there too, because a budget is priced before the columns are
-    known, and are not used: all runs ask the same, which is added up once.
+    known, and are not used; their sums, equal in all runs, are added up once.
     """
     dim = session.public.dim
     if settings.covariance == "full" and dim > TREE_DIM and session.private:

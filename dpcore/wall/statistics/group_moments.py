@@ -1,4 +1,4 @@
-"""Counts, sums and squares of K components, each of which sees the rows in a frame of its own."""
+"""Counts, sums and squares of K components that see the rows in frames of their own."""
 
 from __future__ import annotations
 
