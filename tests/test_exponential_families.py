@@ -131,7 +131,8 @@ def test_any_released_numbers_give_valid_groups(
     released = NoisyClusters(counts, sums, level, level)
     after, memory = mathematics.m_step(released, 50.0, before, None, family, public, 2.0**0.5)
     again, _ = mathematics.m_step(released, 50.0, after, memory, family, public, 2.0**0.5)
-    for groups in (before, after, again):
+    once_more = mathematics.revived(after, released, family, public)
+    for groups in (before, after, again, once_more):
         assert np.all(groups.weights >= 0.0)
         np.testing.assert_allclose(groups.weights.sum(axis=1), 1.0)
         assert np.all(np.abs(groups.means) <= 1.0)
@@ -160,6 +161,24 @@ def test_a_private_fit_finds_more_than_one_group_does(model: str) -> None:
     assert np.median(kept) > 0.9
 
 
+def test_a_group_that_stands_where_no_rows_are_starts_once_more() -> None:
+    """Groups far apart: at first one of them takes no row, and two are taken by one."""
+    rng = np.random.default_rng(3)
+    rates = np.array([[32.0, 133.0], [52.0, 883.0], [71.0, 2525.0]])
+    cells = rng.poisson(rates[rng.choice(3, 3000)])
+    rows = dp.load(
+        pd.DataFrame(cells, columns=["age", "cost"]),
+        schema=Schema.from_bounds({"age": (0, 110), "cost": (0, 5000)}),
+    )
+    privacy = [dp.Privacy(epsilon, 1e-5) for epsilon in (2.0, 8.0)]
+    grid = fit_grid("poisson", rows, privacy=privacy, draws=range(6), seed=0)
+    for budget in range(2):
+        for draw in range(6):
+            found = grid.fit(budget, draw).parameters
+            np.testing.assert_allclose(found.rates[:, 1], rates[:, 1], rtol=0.5)
+            assert found.weights.min() > 0.2
+
+
 @both
 def test_the_order_of_groups_is_their_own(model: str) -> None:
     fit = dp.fit(model, table(model), privacy=dp.Privacy(3.0, 1e-5), seed=0)
@@ -185,11 +204,14 @@ def test_a_table_suits_by_its_public_bounds() -> None:
     }
 
 
-def test_counts_below_zero_and_balls_are_refused_by_their_bounds() -> None:
+def test_counts_below_zero_numbers_as_answers_and_balls_are_refused_by_their_bounds() -> None:
     privacy = dp.Privacy(1.0, 1e-5)
     below = dp.load(pd.DataFrame({"x": [1.0, 2.0]}), schema=Schema.from_bounds({"x": (-1, 3)}))
     with pytest.raises(dp.InputError, match="a lower bound is below 0"):
         dp.fit("poisson", below, privacy=privacy, n_components=1)
+    ages = dp.load(pd.DataFrame({"x": [1.0, 2.0]}), schema=Schema.from_bounds({"x": (0, 110)}))
+    with pytest.raises(dp.InputError, match="answers are 0"):
+        dp.fit("bernoulli", ages, privacy=privacy, n_components=1)
     ball = dp.load(
         pd.DataFrame({"x": [0.1, 0.2], "y": [0.0, 0.1]}),
         schema=Schema((Column("x"), Column("y")), ball=Ball((0.0, 0.0), 1.0)),

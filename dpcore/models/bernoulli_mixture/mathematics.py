@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.arrays import Array
+from dpcore.errors import InputError
 from dpcore.models.exponential_family.mathematics import Family
 from dpcore.wall.data import PublicFrame
 
@@ -13,6 +14,15 @@ LEAST_CHANCE = 1e-3  # of a yes and of a no; so that no answer is impossible
 
 class Bernoulli(Family):
     """A column's upper bound is a yes, ``y = 1``, its lower one a no, ``y = -1``."""
+
+    def demand(self, public: PublicFrame) -> None:
+        super().demand(public)
+        if np.any(public.center != 0.5) or np.any(public.half_range != 0.5):
+            raise InputError(
+                "columns",
+                "a column's limits are not 0 and 1, but answers are 0 (no) or 1 (yes)",
+                "name columns of answers, with limits 0 and 1",
+            )
 
     def allowed(self, means: Array, public: PublicFrame, margin: Array | float = 0.0) -> Array:
         edge = 1.0 - np.maximum(2.0 * LEAST_CHANCE, margin)

@@ -17,12 +17,15 @@ from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.models.shared import group_means
 from dpcore.models.shared.group_means import Memory, farthest_first
+from dpcore.models.shared.moments import finite
 from dpcore.wall.data import PublicFrame
 from dpcore.wall.statistics import Block, EStep, NoisyClusters
 
 CANDIDATES = 512  # points among which a start is spread
 MARGIN = 0.5  # deviations of the noise in a mean, between it and where a row is impossible
 SPREAD = 0.5  # of a column's deviation within one group, between the mean and a start
+GONE = 0.5  # deviations of the noise: so few rows of a group are taken for none
+WORTH = 8.0  # deviations of the noise that a group has rows for, to be divided
 LEAST_WEIGHT = 1e-300
 
 
@@ -84,8 +87,7 @@ def start(mean: Array, components: int, family: Family, public: PublicFrame, see
     middle = family.allowed(mean, public)[:, None]
     if components == 1:
         return Groups(weights, middle)
-    points = np.random.default_rng([seed, components, dim, 7]).standard_normal((CANDIDATES, dim))
-    shape = SPREAD * farthest_first(points, components, 0)
+    shape = SPREAD * _directions(components, dim, seed)
     return Groups(
         weights, family.allowed(middle + family.deviation(middle, public) * shape, public)
     )
@@ -134,6 +136,36 @@ def m_step(
     counts = np.maximum(weights * np.reshape(rows, (-1, 1)), 1.0)
     margin = np.minimum(MARGIN * released.sums_sd[:, None] / counts, 1.0)
     return Groups(weights, family.allowed(means, public, margin[..., None])), memory
+
+
+def revived(groups: Groups, released: NoisyClusters, family: Family, public: PublicFrame) -> Groups:
+    """Groups that stand where no rows are start once more, as parts of the largest one.
+
+    Reads released values alone, is the same for a run alone and in a batch, and changes nothing
+    where there is no noise.
+    """
+    runs, components, dim = groups.means.shape
+    noise = np.sqrt(released.counts_sd**2 + dim * released.sums_sd**2)[:, None]
+    counts = finite(released.counts)
+    largest = np.argmax(counts, axis=1)
+    every = np.arange(runs)
+    gone = (counts < GONE * noise) & (counts[every, largest][:, None] > WORTH * noise)
+    if not gone.any():
+        return groups
+    mean = groups.means[every, largest][:, None]
+    apart = SPREAD * family.deviation(mean, public) * _directions(components, dim, 0)
+    share = groups.weights[every, largest] / (1.0 + gone.sum(axis=1))
+    gone[every, largest] = gone.any(axis=1)
+    return Groups(
+        np.where(gone, share[:, None], groups.weights),
+        np.where(gone[..., None], family.allowed(mean + apart, public), groups.means),
+    )
+
+
+def _directions(components: int, dim: int, seed: int) -> Array:
+    """Directions ``(K, d)`` that know no data, each farthest from those before it."""
+    points = np.random.default_rng([seed, components, dim, 7]).standard_normal((CANDIDATES, dim))
+    return farthest_first(points, components, 0)
 
 
 def log_density(groups: Groups, rows: Array, family: Family, public: PublicFrame) -> Array:

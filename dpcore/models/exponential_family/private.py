@@ -27,6 +27,7 @@ from dpcore.wall.data import Frame, PublicFrame
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import Block, InFrame, MixtureSums, NoisyClusters
 
+REVIVING = 0.75  # of the steps: the others are left for a group that starts late
 MEAN_SHARE = 0.1  # of mu^2; for the release of the mean of all rows
 
 
@@ -92,6 +93,8 @@ class FamilyRecipe(Recipe):
             groups, memory = mathematics.m_step(
                 released, rows, groups, memory, family, public, session.radius
             )
+            if iteration <= REVIVING * len(step_noises):
+                groups = mathematics.revived(groups, released, family, public)
             history.append(groups)
         return Runs(groups, tuple(history[1:] or history), [frame] * len(step_noises))
 
