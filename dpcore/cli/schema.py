@@ -79,7 +79,15 @@ def run(args: argparse.Namespace) -> None:
     text = template(Path(args.file).name, header.types, header.separator, proposal, stated)
     if args.json:
         notation = None if proposal is None else asdict(proposal)
-        print_json({**asdict(header), "proposed_from_private_rows": notation, "schema": text})
+        typed = header.separator is None  # a text file states no types
+        print_json(
+            {
+                "types": {name: kind if typed else None for name, kind in header.types.items()},
+                "separator": header.separator,
+                "proposed_from_private_rows": notation,
+                "schema": text,
+            }
+        )
     elif place is None:
         print(text, end="")
     if place is not None:

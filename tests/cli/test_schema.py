@@ -188,6 +188,14 @@ def test_a_parquet_file_states_its_types(run: Run, tmp_path: Path) -> None:
     assert "[file]" not in told["schema"]
 
 
+def test_a_text_file_states_no_types(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("age,town\n1,Rome\n")
+    assert run("schema", tmp_path / "people.csv", "--json").json["types"] == {
+        "age": None,
+        "town": None,
+    }
+
+
 def test_a_file_that_is_there_is_never_written_over(run: Run, tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("a,b\n1,2\n")
     place = tmp_path / "people.toml"
