@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpcore as dp
@@ -282,8 +283,6 @@ def test_parameters_go_to_own_units_and_back_and_to_json(name: str) -> None:
 def test_public_unit_coordinates_know_columns_of_other_units() -> None:
     """Two clouds about the middle of the bounds, in columns whose units differ by a thousand."""
     rng = np.random.default_rng(0)
-    import pandas as pd
-
     units = rng.choice([-1.0, 1.0], (8000, 1)) * [0.5, -0.4] + 0.1 * rng.standard_normal((8000, 2))
     frame = pd.DataFrame({"a": 500.0 + 500.0 * units[:, 0], "b": 1.5 + 0.5 * units[:, 1]})
     schema = Schema((Column("a", lower=0, upper=1000), Column("b", lower=1, upper=2)))
@@ -300,6 +299,31 @@ def test_public_unit_coordinates_know_columns_of_other_units() -> None:
     np.testing.assert_allclose(fit.parameters.origin, [500.0, 1.5])
     drawn = fit.sample(4000)
     assert drawn["a"].std() == pytest.approx(frame["a"].std(), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "limits", "own", "odd"),
+    [
+        ("symmetric-mixture", {"a": (-300, 300)}, True, False),
+        ("symmetric-mixture", {"a": (-300, 300), "b": (0, 9)}, True, True),
+        ("symmetric-mixture", {"b": (0, 9)}, False, False),
+        ("mixture-regression", {"a": (-4, 4)}, True, False),
+        ("mixture-regression", {"a": (-300, 300)}, True, True),
+        ("missing-regression", {"a": (-0.1, 0.1)}, True, True),
+        ("missing-regression", {"a": (-0.1, 0.1)}, False, False),
+    ],
+)
+def test_own_units_that_suit_no_limits_are_noted(
+    name: str, limits: dict[str, tuple[float, float]], own: bool, odd: bool
+) -> None:
+    columns = [Column(column, lower=low, upper=high) for column, (low, high) in limits.items()]
+    target = Column("y", lower=-9, upper=9, role="target")
+    schema = Schema((*columns, target))
+    cells = {name: np.linspace(*ends, 50) for name, ends in {**limits, "y": (-9, 9)}.items()}
+    rows = load(pd.DataFrame(cells), schema=schema)
+    for privacy in (BUDGET, None):
+        notes = dp.fit(name, rows, privacy=privacy, own=own, iterations=2).guarantee.notes
+        assert any("in own units, limits should be" in note for note in notes) == odd
 
 
 def test_missing_cells_are_used_as_missing() -> None:

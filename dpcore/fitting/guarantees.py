@@ -37,6 +37,7 @@ def guarantee_of(
     one of them alone: budgets of a grid share noise, and draws add up. is_part: other rows of the
     table were held out, chosen by their places. limited: an id column says whose a row is.
     """
+    of_model = recipe(model).notes(settings, schema)
     if plan.requests is None:
         return Guarantee(
             None,
@@ -48,6 +49,7 @@ def guarantee_of(
             None,
             (NOISELESS,),
             rehearsal=True,
+            notes=of_model,
             thing=schema.thing,
         )
     request = plan.requests[budget]
@@ -63,7 +65,7 @@ def guarantee_of(
         proof=proof,
         assumptions=recipe(model).assumed(_assumptions(request, schema, limited), settings),
         rehearsal=seed is not None or runs > 1 or schema.rehearsal,
-        notes=(*((MOVED,) if moved else ()), *_notes(request, schema, rows)),
+        notes=(*((MOVED,) if moved else ()), *_notes(request, schema, rows), *of_model),
         thing=schema.thing,
         limited=limited,
     )

@@ -19,6 +19,7 @@ from dpcore.errors import InputError
 from dpcore.options import Settings
 from dpcore.privacy import Event, Gaussian, Guarantee, Privacy
 from dpcore.registry import MODELS
+from dpcore.schema import Schema
 from dpcore.wall.data import FeatureRows, PublicFrame
 from dpcore.wall.session import Session
 
@@ -164,6 +165,10 @@ class Recipe:
     def assumed(self, lines: tuple[str, ...], settings: Any) -> tuple[str, ...]:
         """What a guarantee takes for granted, made of the usual lines."""
         return lines
+
+    def notes(self, settings: Any, schema: Schema) -> tuple[str, ...]:
+        """What a careful reader should know of a fit with these settings and public limits."""
+        return ()
 
     def assumptions(self, settings: Any, guarantee: Guarantee) -> tuple[str, ...]:
         """What a finished guarantee assumes, where that is not what a table's usually does."""

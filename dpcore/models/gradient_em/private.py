@@ -19,6 +19,7 @@ import numpy as np
 
 from dpcore.accounting.published import PublishedBudget
 from dpcore.arrays import Array
+from dpcore.checks import listed
 from dpcore.errors import InputError
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
 from dpcore.models.gradient_em.ascent import Ascent
@@ -32,11 +33,17 @@ from dpcore.models.gradient_em.mathematics import (
 from dpcore.models.gradient_em.parameters import GradientParameters
 from dpcore.models.gradient_em.settings import GradientSettings, MirroredSettings, MissingSettings
 from dpcore.privacy import Event, Gaussian, Privacy
+from dpcore.schema import Schema
 from dpcore.wall.data import MaskedRows, PublicFrame
 from dpcore.wall.session import Session
 
 MASKED = "the pattern of missing cells is protected like the rest of the row"
 COINS = "at random, independently of the data; under add_remove the guarantee relies on this"
+NOT_OWN = (
+    "in own units, limits should be {}, and those of {} are not: the result may mean nothing. Unit "
+    "coordinates (half ranges of the limits, from the middle) suit all columns"
+)
+LEAST_REACH, MOST_REACH = 2.0, 40.0  # of a standardised column's limits, from lower to upper
 PAPER = "Wang, Ding, Hu, Xie, Pan, Xu 2023"
 
 
@@ -106,6 +113,21 @@ class GradientRecipe(Recipe):
             "the model's noise level, tau, threshold and step size were chosen without looking at "
             "the data",
         )
+
+    def notes(self, settings: GradientSettings, schema: Schema) -> tuple[str, ...]:
+        """As :class:`Recipe` says: own units suit columns that lie about 0, and the step of a
+        regression those whose limits are a few deviations away, too."""
+        if not settings.own:
+            return ()
+        standardised = self.model.target
+        odd = [
+            column.name
+            for column in schema.numeric_columns()
+            if not column.lower < 0.0 < column.upper
+            or (standardised and not LEAST_REACH <= column.upper - column.lower <= MOST_REACH)
+        ]
+        words = "those of standardised columns" if standardised else "on either side of 0"
+        return (NOT_OWN.format(words, listed(odd)),) if odd else ()
 
     def fit(
         self,
