@@ -29,6 +29,7 @@ from dpcore.datasets.blocks import parted
 from dpcore.datasets.generators import stand_in
 from dpcore.errors import InputError, WallError
 from dpcore.fitting.api import fit_grid
+from dpcore.fitting.intervals import ONE_ROW_EACH
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger
 from dpcore.schema import Schema
@@ -333,6 +334,7 @@ def test_intervals_are_simulated_with_one_row_for_each_person() -> None:
     fit = dp.fit("mean", sealed_crowd(NUMBERS), privacy=dp.Privacy(8.0, 1e-5), rows=40, seed=0)
     assert (fit.rows, fit.persons, fit.guarantee.rows_per_person) == (None, 15, 3)
     assert str(fit.told_apart).startswith("At this noise level each mean is known to within ")
+    assert str(fit.told_apart).endswith(ONE_ROW_EACH.format("patient"))
     ends = fit.intervals().same_rows["mean"]
     alone = dp.Schema(NUMBERS.columns[:-1], unit="patient", rows_per_person=3)
     plain = dp.fit("mean", sealed_crowd(alone), privacy=dp.Privacy(8.0, 1e-5), rows=40, seed=0)

@@ -49,6 +49,7 @@ LEVEL = 0.9
 WORLDS, DRAWS, MOST_ROWS = 6, 16, 2_000  # tables drawn, noise draws on each, rows of each
 QUICK = (1, 24, 1_000)  # the same, for the sentence alone
 WIDE = 32  # columns
+ONE_ROW_EACH = "This assumes one row for each {}: where more rows count, more can be told apart."
 UNKNOWN = "It is not known what can be told apart at this noise level: {}."
 APART = 0.9  # share of simulated releases
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -93,8 +94,9 @@ class Uncertainty:
     or of numbers ``(d,)``. population: whether there are intervals for the population, which were
     seen to hold. widen: what simulated distances are multiplied by. match: from parts and a
     reference to the parts in its order, in units ``(d,)`` of the columns. draw: rows from released
-    parameters. shares: arrays between 0 and 1. cosines: arrays between -1 and 1. from_zero: whether
-    the numbers of places are coefficients, which say nothing at 0. refuse: why settings allow no
+    parameters. shares: arrays between 0 and 1. cosines: arrays between -1 and 1. from_zero: the
+    sentence about columns whose numbers of places can be told from 0, ``(d,)``, if these say
+    nothing at 0. refuse: why settings allow no
     intervals, or nothing. lost: parts ``(K,)`` or ``(1,)`` of which noise has left too little:
     their ends are undefined. explained: from released arrays, how far they moved in simulated
     releases, and units of the columns, what the parts explain beyond one part, if that can be told;
@@ -112,7 +114,7 @@ class Uncertainty:
     draw: Draw = _sampled
     shares: tuple[str, ...] = ()
     cosines: tuple[str, ...] = ()
-    from_zero: bool = False
+    from_zero: Callable[[list[str], NDArray[np.bool_]], str] | None = None
     refuse: Callable[[Any], str] = _nothing
     lost: Callable[[Any], NDArray[np.bool_]] = _none
     explained: Callable[[Arrays, Arrays, Array], float] | None = None
@@ -235,6 +237,13 @@ class _Simulated:
     def sentence(self) -> str:
         return self._distinguished(self._distances(0)[0])
 
+    def _distinguished(self, moved: Arrays) -> str:
+        """What can be told apart; how many rows of each person counted is not known."""
+        who, sentence = self.fit.guarantee, self._by_distances(moved)
+        if self.fit.rows is None and who.limited and who.rows_per_person > 1:
+            return f"{sentence} {ONE_ROW_EACH.format(who.unit)}"
+        return sentence
+
     @np.errstate(all="ignore")
     def _distances(self, seed: int) -> tuple[Arrays, Arrays]:
         """How far simulated releases lie from the same fits without noise, and from what their rows
@@ -315,7 +324,7 @@ class _Simulated:
             intervals[name][np.broadcast_to(lost, len(value))] = np.nan
         return intervals
 
-    def _distinguished(self, moved: Arrays) -> str:
+    def _by_distances(self, moved: Arrays) -> str:
         if self.uncertainty.sentence is not None:
             return self.uncertainty.sentence(self._around(moved, APART))
         places, moved_places = (
@@ -327,8 +336,8 @@ class _Simulated:
             return sentence + self._no_better(moved, differ="can be told apart." in sentence)
         reach = self.uncertainty.widen * np.quantile(np.abs(moved_places), APART, axis=0).ravel()
         columns = [column.name for column in self.schema.numeric_columns()]
-        if self.uncertainty.from_zero:
-            return _of_coefficients(columns, np.abs(places.ravel()) > reach)
+        if self.uncertainty.from_zero is not None:
+            return self.uncertainty.from_zero(columns, np.abs(places.ravel()) > reach)
         share = reach / self.scale
         widest = int(np.argmax(share))
         return (
@@ -436,10 +445,10 @@ def _of_parts(names: list[str], parts: str, apart: NDArray[np.bool_], *, some: b
     return f"At this noise level these {parts} cannot be told apart: {together}."
 
 
-def _of_coefficients(columns: list[str], from_zero: NDArray[np.bool_]) -> str:
+def of_coefficients(columns: list[str], from_zero: NDArray[np.bool_]) -> str:
     """A sentence about coefficients that can be told from 0, or not.
 
-    >>> _of_coefficients(["age", "stay"], np.array([True, False]))
+    >>> of_coefficients(["age", "stay"], np.array([True, False]))
     'At this noise level the coefficient of age can be told from 0; that of stay cannot.'
     """
     clear, lost = (

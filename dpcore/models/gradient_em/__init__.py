@@ -104,6 +104,7 @@ SYMMETRIC_MIXTURE = _gradient_model(
     MirroredSettings,
     {"symmetric-mixture-local": "attack:SYMMETRIC_MIXTURE_LOCAL"},
     picture="picture:CLOUD_PORTRAIT",
+    uncertainty="uncertainty:CLOUDS",
     table="parameters:cloud_table",
 )
 MIXTURE_REGRESSION = _gradient_model(

@@ -1,10 +1,29 @@
-"""What the intervals of coefficients need."""
+"""What the intervals of coefficients need, and of the centres of two clouds."""
 
 from dataclasses import replace
 
-from dpcore.fitting.intervals import Uncertainty
+import numpy as np
+from numpy.typing import NDArray
 
-UNCERTAINTY = Uncertainty(("beta",), "beta", widen=1.15, from_zero=True)
+from dpcore.checks import listed
+from dpcore.fitting.intervals import Uncertainty, of_coefficients
+
+
+def _of_clouds(columns: list[str], apart: NDArray[np.bool_]) -> str:
+    """A sentence about the columns in which two clouds can be told apart, or not.
+
+    >>> _of_clouds(["age", "stay"], np.array([True, False]))
+    'At this noise level the two clouds can be told apart in age.'
+    """
+    clear = [name for name, whether in zip(columns, apart, strict=True) if whether]
+    verb = "can" if clear else "cannot"
+    where = f" in {listed(clear)}" if 0 < len(clear) < len(columns) else ""
+    where = " in every column" if len(clear) == len(columns) > 1 else where
+    return f"At this noise level the two clouds {verb} be told apart{where}."
+
+
+UNCERTAINTY = Uncertainty(("beta",), "beta", widen=1.15, from_zero=of_coefficients)
+CLOUDS = replace(UNCERTAINTY, from_zero=_of_clouds)
 # Nothing was released about how many cells are missing: simulated rows are complete, and intervals
 # for a population held in 72 to 94%.
 MISSING_REGRESSION = replace(UNCERTAINTY, population=False)
