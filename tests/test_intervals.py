@@ -53,6 +53,15 @@ def fitted(model: str, epsilon: float) -> Fit:
     return dp.fit(model, table, privacy=budget, seed=1, **words)
 
 
+def test_classes_of_public_features_can_be_told_apart_as_others_can() -> None:
+    """The method leaves the choice of its releases to the fit, which made a single one."""
+    labels = dp.Privacy(epsilon=1.0, delta=1e-5, adjacency="label")
+    fit = dp.fit("gmm-release", load.load("bundled:iris"), privacy=labels, seed=1)
+    assert len(fit.ledger) == 1
+    assert fit.told_apart == "At this noise level all three classes can be told apart."
+    assert set(fit.intervals().same_rows) == {"weights", "means", "covariances"}
+
+
 @cache
 def intervals(model: str, epsilon: float) -> Intervals:
     return fitted(model, epsilon).intervals()

@@ -217,7 +217,7 @@ class _Simulated:
         self.schema: Schema = fit.schema
         self.rows, self.clip = _rows_of(fit, rows), _clip_of(fit, clip)
         self.how = recipe(fit.model)
-        self.settings = _settings(self.how, fit.settings)
+        self.settings = self.how.as_made(_settings(self.how, fit.settings), len(fit.ledger))
         reason = self.uncertainty.refuse(self.settings)
         if self.settings.mode == "paper":
             reason = "noise as published in the paper is not simulated"

@@ -166,6 +166,10 @@ class Recipe:
         """What a guarantee takes for granted, made of the usual lines."""
         return lines
 
+    def as_made(self, settings: Any, releases: int) -> Any:
+        """The settings of a fit that made so many releases, where they left a choice to it."""
+        return settings
+
     def notes(self, settings: Any, schema: Schema) -> tuple[str, ...]:
         """What a careful reader should know of a fit with these settings and public limits."""
         return ()
