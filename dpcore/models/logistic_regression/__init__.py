@@ -186,8 +186,8 @@ MODEL = Model(
         ),
     },
     plane=False,
-    no_intervals="the bias towards 0 depends on the rows, which are not released, so no "
-    "interval can be corrected for it",
+    no_intervals="the bias of the fit depends on the rows, which are not released, so no interval "
+    "can be corrected for it",
     noise_sentence="parameters:noise_sentence",
     metrics=(
         Metric("test_auc", "AUC", "AUC (chance: 0.5)"),

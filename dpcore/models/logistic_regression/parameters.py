@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 INCLUDED = (
     "intervals include the privacy noise and the sampling error of the rows, both to first order; "
-    "they leave out clipping and the shrinkage towards 0. At small budgets, and with vb and vips "
-    "at any budget, shrinkage is larger than the errors included; many intervals then miss the "
-    "exact coefficient"
+    "they leave out clipping and the shrinkage towards 0, and that one_shot treats the rows of "
+    "each outcome as normal, which can double the coefficient of a skewed or a yes/no column at "
+    "any budget. At small budgets, and with vb and vips at any budget, shrinkage is larger than "
+    "the errors included. In both cases many intervals then miss the exact coefficient"
 )
 SURE = 0.9  # of releases from columns that say nothing
 UNKNOWN = "the amount of noise in the coefficients is unknown, so there are no intervals"
@@ -103,8 +104,8 @@ class LogisticParameters:
 def noise_sentence(parameters: LogisticParameters) -> str:
     """Whether noise and the choice of rows explain all coefficients, to first order.
 
-    The fit draws coefficients towards 0, so that coefficients within the noise are no evidence; of
-    larger ones it may have moved one's share to another, or the intercept's.
+    A fit to noise alone has coefficients within it, so that these are no evidence; of larger ones
+    the fit may have moved one's share to another, or the intercept's.
     """
     mean, covariance = parameters.coefficients, parameters.covariance[:-1, :-1]
     if not parameters.knows_noise:
@@ -118,8 +119,8 @@ def noise_sentence(parameters: LogisticParameters) -> str:
         )
     return (
         "The coefficients are larger than this noise alone would make them, but it cannot be "
-        "determined which columns are related to the outcome, because the fit shrinks all "
-        "coefficients towards 0."
+        "determined which columns are related to the outcome, because the fit is an "
+        "approximation, which can shrink coefficients or move a part of one to another."
     )
 
 
