@@ -233,6 +233,9 @@ def test_prices_are_what_the_others_lose(monkeypatch: pytest.MonkeyPatch) -> Non
     held = np.array([0.0, 0.0, 0.0, curves[3].needed(0.3)])
     before = made.split.solve(total, times, held, np.full(4, total))
     checked = 0
+    slow = replace(before, slope_up=before.slope_up * 1e-4)
+    releases = list(found.releases)
+    assert set(made._prices(slow, times, held / total, releases).values()) == {None}
     for i, name in enumerate("abcd"):
         price = found.prices[name]
         if price is None:

@@ -360,26 +360,33 @@ class Planner:
             way.amount((units,), limit),
             way.amount((rest,), limit),
             float(compose(events, "exact", delta=limit.delta).epsilon) if events else 0.0,
-            {} if division is None or low is None else self._prices(division, times, low / total),
+            {}
+            if division is None or low is None
+            else self._prices(division, times, low / total, releases),
             0.0 if division is None else division.budget_dual,
             conflict is None,
             conflict,
             () if division is None else tuple(filter(None, map(_note, releases, curves))),
         )
 
-    def _prices(self, division: Division, times: Array, low: Array) -> dict[str, float | None]:
+    def _prices(
+        self, division: Division, times: Array, low: Array, planned: Sequence[PlannedRelease]
+    ) -> dict[str, float | None]:
         """What one more point for each costs the others, at the margin: they give up what gains
-        least a share, and only what no wish holds."""
+        least a share, and only what no wish holds. ``None`` where they have not so much to give."""
         free = (division.shares > low) & ~np.array([release.locked for release in self.wanted])
         spare = float(times @ division.shares) < 1.0 - 1e-4
+        points = np.array([100.0 * (r.median - (r.at_least or 0.0)) for r in planned])
         prices: dict[str, float | None] = {}
         for i, release in enumerate(self.wanted):
-            others = division.slope_down[free & (np.arange(len(free)) != i)]
-            gains = division.slope_up[i]
-            if gains <= 0.0 or not (spare or len(others)):
-                prices[release.name] = None
-                continue
-            prices[release.name] = 0.0 if spare else float(times[i] / gains * others.min())
+            givers = free & (np.arange(len(free)) != i)
+            gains, price = division.slope_up[i], None
+            if gains > 0.0 and spare:
+                price = 0.0
+            elif gains > 0.0 and givers.any():
+                price = float(times[i] / gains * division.slope_down[givers].min())
+            enough = price is not None and price <= float(times @ (givers * points))
+            prices[release.name] = price if enough or spare else None
         return prices
 
     def what_ifs(self, epsilon: float, delta: float) -> tuple[tuple[str, ReleasePlan], ...]:
