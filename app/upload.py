@@ -165,7 +165,8 @@ def panel() -> None:
             st.error(str(error))
     upload = _upload()
     if upload is None:
-        st.caption(texts.NOTHING_READ)
+        if file is None:
+            st.caption(texts.NOTHING_READ)
         return
     st.caption(texts.file_status(upload.file.name, packed=upload.packed, locked=locked()))
     make = _entered(upload)

@@ -254,6 +254,13 @@ def test_a_mistake_names_the_field_and_what_was_found(text: str, field: str, wor
     assert "\n" not in str(caught.value)
 
 
+def test_a_key_of_another_section_is_refused_with_that_section() -> None:
+    with pytest.raises(InputError, match=r"'separator' is not known; write it below \[file\]"):
+        Schema.parse('[table]\nseparator = ";"')
+    with pytest.raises(InputError, match=r"'title' is not known; write it below \[table\]"):
+        Schema.parse('[file]\ntitle = "people"')
+
+
 def test_a_name_given_twice_is_refused() -> None:
     with pytest.raises(InputError, match="named twice"):
         Schema((AGE, AGE))

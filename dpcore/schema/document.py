@@ -19,6 +19,7 @@ LARGEST_FILE = 1 << 20  # bytes; a schema is written by hand
 TABLE_KEYS = ("title", "unit", "rows_per_person", "id", "rehearsal")
 COLUMN_KEYS = tuple(field.name for field in fields(Column) if field.name != "name")
 FILE_KEYS = tuple(field.name for field in fields(FileFormat))
+OF_SECTIONS = {"table": TABLE_KEYS, "file": FILE_KEYS}
 
 
 def read(path: Path) -> str:
@@ -144,6 +145,9 @@ def _only_keys(field: str, entries: Mapping[str, Any], allowed: Sequence[str]) -
         if key not in allowed:
             near = get_close_matches(key.lower(), allowed, 1)
             remedy = f"write {near[0]}" if near else "use " + ", ".join(allowed)
+            if field in OF_SECTIONS and not near:
+                others = [name for name, keys in OF_SECTIONS.items() if key in keys]
+                remedy = f"write it below [{others[0]}]" if others else remedy
             raise InputError(field, f"{key!r} is not known", remedy)
 
 
