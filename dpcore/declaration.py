@@ -168,7 +168,8 @@ class Model:
     empty: its shape tells. recipe, scorer, picture, table, audits, fuzz, estimator: where the rest
     is found, as ``file:object`` in its folder; without an estimator no release of it is opened.
     uncertainty: likewise what its intervals need; without it no_intervals says why it has none, and
-    noise_sentence, from released parameters to a sentence, what noise hides of them [not known].
+    noise_sentence, from released parameters and their schema to a sentence, what noise hides of
+    them [not known].
     worlds: easy, medium and hard rows, on which plans are simulated. decides: what of the rows
     decides how much a release keeps, as far as somebody may know it without them.
     """

@@ -21,6 +21,7 @@ from dpcore.datasets import load
 from dpcore.declaration import declaration, declarations
 from dpcore.fitting.intervals import QUICK, UNKNOWN, Intervals, _Simulated, sentence_of
 from dpcore.fitting.result import Fit
+from dpcore.models.factor_analysis.parameters import HIDDEN
 from dpcore.registry import MODELS
 from dpcore.wall import custodian
 from dpcore.wall.table import PrivateTable
@@ -285,6 +286,17 @@ def test_models_without_intervals_say_what_noise_hides(model: str, epsilon: floa
     else:
         seen = int(np.any(fit.parameters.loadings != 0.0, axis=0).sum())
         assert (seen == 0) == ("all loadings are set to 0" in said) == (epsilon < 1.0)
+
+
+def test_unique_variances_that_are_as_small_as_noise_lets_be_seen_are_named() -> None:
+    table = load.load("bundled:wine")
+    budgets = [dp.Privacy(epsilon, 1e-5) for epsilon in (4.0, 1e5)]
+    hidden, shown = (
+        str(dp.fit("fa", table, privacy=budget, n_components=2, seed=1).told_apart)
+        for budget in budgets
+    )
+    assert hidden.endswith(HIDDEN.format("all columns"))
+    assert shown == "At this noise level both factors can be told from 0."
 
 
 def test_coefficients_from_columns_that_say_nothing_are_no_evidence() -> None:

@@ -181,7 +181,7 @@ def sentence_of(fit: Fit) -> str | None:
         return None
     model = declaration(fit.model)
     if model.noise_sentence:
-        return str(model.load(model.noise_sentence)(fit.parameters))
+        return str(model.load(model.noise_sentence)(fit.parameters, fit.schema))
     try:
         simulated = _Simulated(fit, None, None, *QUICK)
         if len(simulated.scale) <= WIDE:

@@ -131,7 +131,7 @@ MODEL = Model(
     columns_first=True,
     no_intervals="factors that cannot be told from noise are set to 0, so the released numbers do "
     "not show how uncertain these factors were",
-    noise_sentence="parameters:noise_sentence",
+    noise_sentence="parameters:factors_and_variances",
     metrics=(
         LOG_LIKELIHOOD,
         SCALED,

@@ -9,14 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.arrays import Array
+from dpcore.checks import listed
 from dpcore.fitting.result_table import FEW_COLUMNS, STRONGEST, Table, column_titles
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.shared.parameters import ColumnParameters
+from dpcore.schema import Schema
 from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+HIDDEN = (
+    "The unique variances of {} are the least that the noise lets be seen: they may be smaller."
+)
 
 
 @dataclass(frozen=True)
@@ -58,8 +65,23 @@ class FactorParameters(ColumnParameters):
         return pd.DataFrame(factors.sample(self.as_factors(), count, rng), columns=self.columns)
 
 
-def noise_sentence(parameters: FactorParameters) -> str:
-    """Which factors the noise left: those within it are 0."""
+def factors_and_variances(parameters: FactorParameters, schema: Schema) -> str:
+    """Which factors the noise left: those within it are 0; then which own variances it hides.
+
+    These are all as large as the noise can hide, so they are alike in public unit coordinates.
+    """
+    own = parameters.noise_variance / PublicFrame.of(schema).half_range ** 2
+    hidden = np.flatnonzero(np.isclose(own, own.min(), rtol=1e-9))
+    if len(hidden) < 2:
+        return noise_sentence(parameters, schema)
+    names = [parameters.columns[i] for i in hidden]
+    of = listed(names) if len(names) <= STRONGEST else f"{len(names)} of {len(own)} columns"
+    of = "all columns" if len(names) == len(own) else of
+    return f"{noise_sentence(parameters, schema)} {HIDDEN.format(of)}"
+
+
+def noise_sentence(parameters: FactorParameters, schema: Schema) -> str:
+    """Which factors the noise left."""
     visible = np.any(parameters.loadings != 0.0, axis=0)
     count = len(visible)
     if visible.all():

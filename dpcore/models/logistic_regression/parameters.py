@@ -13,6 +13,7 @@ from dpcore.checks import probability
 from dpcore.errors import InputError
 from dpcore.fitting.result_table import Table, column_titles
 from dpcore.models.logistic_regression.mathematics import Coefficients
+from dpcore.schema import Schema
 from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class LogisticParameters:
         )
 
 
-def noise_sentence(parameters: LogisticParameters) -> str:
+def noise_sentence(parameters: LogisticParameters, schema: Schema) -> str:
     """Whether noise and the choice of rows explain all coefficients, to first order.
 
     A fit to noise alone has coefficients within it, so that these are no evidence; of larger ones
