@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -522,3 +523,15 @@ def test_where_rows_come_and_go_no_step_is_in_single_precision(
     half = len(asked) // 2
     assert all(asked[:half])
     assert not any(asked[half:])
+
+
+def test_numbers_that_are_cut_in_two_are_noted() -> None:
+    cells = {"age": [20.0, 60.0] * 20, "smoker": [0.0, 1.0] * 20}
+    columns = (Column("age", lower=0, upper=110), Column("smoker", "feature", "binary"))
+    table = dp.load(pd.DataFrame(cells), schema=Schema(columns))
+    fit = dp.fit("sbn", table, privacy=Privacy(1.0, 1e-5), n_components=1, seed=0)
+    (note,) = fit.guarantee.notes
+    assert note.startswith("this model reads age as on or off: on above 50%")
+    digits = dp.load("bundled:digits")
+    of_images = dp.fit("sbn", digits, privacy=Privacy(1.0, 1e-5), n_components=2, seed=0)
+    assert of_images.guarantee.notes == ()

@@ -18,6 +18,7 @@ import numpy as np
 
 from dpcore.accounting.published import PublishedBudget
 from dpcore.arrays import Array
+from dpcore.checks import listed
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import Steps, published_steps, steps_of
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
@@ -29,6 +30,7 @@ from dpcore.models.sigmoid_belief.beginning import beginnings
 from dpcore.models.sigmoid_belief.mathematics import Network, Posterior, Sums
 from dpcore.models.sigmoid_belief.parameters import BeliefParameters
 from dpcore.privacy import Event, Gaussian, Guarantee, Privacy
+from dpcore.schema import Schema
 from dpcore.wall.data import BinaryRows
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import BeliefMoments
@@ -40,6 +42,8 @@ EQUAL = (1.0, 1.0, 1.0, 1.0, 1.0)
 WEIGHTS = (0.3, 0.3, 0.3, 1.0, 1.0)  # the sums with most coordinates get most of the budget
 PIXELS, MOMENTS = 0.3, 0.65  # of mu^2, to begin with; steps on all rows share the rest
 PRINTED_PARTS = 7  # sums that the paper counts, each with noise of its own size times sqrt 7
+MOST_NAMED = 4  # columns in a note
+ON_OR_OFF = "this model reads {} as on or off: on above {:.0%} of the way between the limits"
 
 
 class BeliefRecipe(Recipe):
@@ -76,6 +80,15 @@ class BeliefRecipe(Recipe):
         if settings.steps.sample.sampling == "none":
             return guarantee.assumptions
         return (*guarantee.assumptions, "the rows drawn in a step stay secret")
+
+    def notes(self, settings: BeliefSettings, schema: Schema) -> tuple[str, ...]:
+        """That numbers are cut in two, unless they are an image's."""
+        columns = [schema.column(name) for name in schema.features]
+        numbers = [column.name for column in columns if column.type != "binary"]
+        if schema.image is not None or not numbers:
+            return ()
+        named = listed(numbers) if len(numbers) <= MOST_NAMED else f"{len(numbers)} columns"
+        return (ON_OR_OFF.format(named, settings.threshold),)
 
     def events(self, settings: BeliefSettings) -> tuple[Event, ...]:
         if settings.mode == "paper":
