@@ -172,7 +172,7 @@ def _said(attack: Attack, step: int, running: str) -> str:
     if guarantee.epsilon is not None:
         best = math.ceil(50.0 * float(np.max(attack.ceiling[step] + 1.0 - attack.alarms)))
         alone = Event(EpsilonDelta(guarantee.epsilon, guarantee.delta or 0.0))
-        allowed = math.floor(100.0 * float(guess_rate([alone])))
+        allowed = round(100.0 * float(guess_rate([alone])))
         proved = texts.bound(best, guarantee.epsilon, allowed)
     terms = texts.terms(attack.epsilons[step], guarantee.delta, guarantee.protects)
     if not attack.played[step]:
