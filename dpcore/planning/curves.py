@@ -28,7 +28,8 @@ from dpcore.releases.api import demand_whole
 from dpcore.schema import Schema
 from dpcore.wall.table import PrivateTable
 
-STOPS, STOPS_DELTA = EPSILONS[14::4], 1e-5  # budgets simulated, five a decade
+STOPS_DELTA = 1e-5
+STOPS = (*EPSILONS[14::4], 60.0, 400.0)  # budgets simulated, five a decade; then for many rows
 MIDDLING = "middling"
 WORLDS = ("easy", MIDDLING, "hard")  # as a model's declaration has them
 DIFFICULTIES = ("easy", "medium", "hard")  # the same, as sentences have them

@@ -307,7 +307,7 @@ class Planner:
             if math.isinf(low[i]):
                 return low, (
                     f"drop {_wish(release)}, because its simulated releases keep at most "
-                    f"{curve.median[-1]:.0%} of the exact fit's gain, whatever the budget"
+                    f"{curve.median[-1]:.0%} of the exact fit's gain at every budget simulated"
                 )
         cost = times * low
         if cost.sum() <= total:
