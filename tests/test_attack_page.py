@@ -197,7 +197,7 @@ def test_the_ceiling_is_said_of_this_noise_and_epsilon_alone_allows_more(
     for epsilon, said in zip(attacking.EPSILONS, shown, strict=True):
         mu = brentq(lambda m, e=epsilon: spent(m, e) - RARE.delta, 1e-3, 30.0)
         alone = (math.exp(epsilon) + RARE.delta) / (1.0 + math.exp(epsilon))
-        best, allowed = math.ceil(100.0 * scipy.stats.norm.cdf(mu / 2.0)), math.floor(100.0 * alone)
+        best, allowed = math.ceil(100.0 * scipy.stats.norm.cdf(mu / 2.0)), round(100.0 * alone)
         assert best < allowed
         assert f"({attack_texts.bound(best, epsilon, allowed)})" in said
     assert f"({attack_texts.bound(72, 5.0, 99)})" in shown[attacking.EPSILONS.index(5.0)]
