@@ -20,7 +20,7 @@ from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.shared.moments import TINY, floored_eigenvalues
 from dpcore.wall.data import whitening
 
-LONG = 2.75  # longest over median eigenvalue of the correlations, from which groups may make it so
+LONG = 2.3  # longest over median eigenvalue of the correlations, from which groups may make it so
 FLOOR = 0.3  # of the doubt in the shape of all rows: least eigenvalue where that is the identity
 UNKNOWN, FORGOTTEN = 0.75, 0.25  # of a mean, squared: at first, and by a step; in deviations
 LEAST, WIDEST = 1e-5, 100.0  # of the variance of all rows, where that was 1 at first
