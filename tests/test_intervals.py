@@ -54,6 +54,20 @@ def fitted(model: str, epsilon: float) -> Fit:
     return dp.fit(model, table, privacy=budget, seed=1, **words)
 
 
+@every("model", ["mean", "bernoulli", "covariance"])
+def test_ends_are_numbers_that_a_parameter_can_be(model: str) -> None:
+    """Places lie within the limits of their columns, and no variance is below 0."""
+    fit = fitted(model, 0.1)
+    found, columns = fit.intervals().same_rows, fit.schema.numeric_columns()
+    places = found[declaration(model).load(declaration(model).uncertainty).places]
+    assert np.all(places[..., 0] >= [column.lower for column in columns])
+    assert np.all(places[..., 1] <= [column.upper for column in columns])
+    for name in found.keys() & {"covariances", "covariance"}:
+        low = found[name][..., 0]
+        assert np.all(np.diagonal(low, axis1=-2, axis2=-1) >= 0.0)
+        assert np.any(low < 0.0)
+
+
 def test_classes_of_public_features_can_be_told_apart_as_others_can() -> None:
     """The method leaves the choice of its releases to the fit, which made a single one."""
     labels = dp.Privacy(epsilon=1.0, delta=1e-5, adjacency="label")

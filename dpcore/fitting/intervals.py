@@ -94,9 +94,9 @@ class Uncertainty:
     or of numbers ``(d,)``. population: whether there are intervals for the population, which were
     seen to hold. widen: what simulated distances are multiplied by. match: from parts and a
     reference to the parts in its order, in units ``(d,)`` of the columns. draw: rows from released
-    parameters. shares: arrays between 0 and 1. cosines: arrays between -1 and 1. from_zero: the
-    sentence about columns whose numbers of places can be told from 0, ``(d,)``, if these say
-    nothing at 0. refuse: why settings allow no
+    parameters. shares: arrays between 0 and 1. variances: arrays, or diagonals of matrices, not
+    below 0. cosines: arrays between -1 and 1. from_zero: the sentence about columns whose numbers
+    of places can be told from 0, ``(d,)``, if these say nothing at 0. refuse: why settings allow no
     intervals, or nothing. lost: parts ``(K,)`` or ``(1,)`` of which noise has left too little:
     their ends are undefined. explained: from released arrays, how far they moved in simulated
     releases, and units of the columns, what the parts explain beyond one part, if that can be told;
@@ -113,6 +113,7 @@ class Uncertainty:
     match: Match = as_they_are
     draw: Draw = _sampled
     shares: tuple[str, ...] = ()
+    variances: tuple[str, ...] = ()
     cosines: tuple[str, ...] = ()
     from_zero: Callable[[list[str], NDArray[np.bool_]], str] | None = None
     refuse: Callable[[Any], str] = _nothing
@@ -237,6 +238,11 @@ class _Simulated:
     def sentence(self) -> str:
         return self._distinguished(self._distances(0)[0])
 
+    @property
+    def _inside_limits(self) -> bool:
+        """Whether places lie where rows do, and each column has its limits."""
+        return self.uncertainty.from_zero is None and self.schema.ball is None
+
     def _distinguished(self, moved: Arrays) -> str:
         """What can be told apart; how many rows of each person counted is not known."""
         who, sentence = self.fit.guarantee, self._by_distances(moved)
@@ -317,9 +323,15 @@ class _Simulated:
         for name, value in self.released.items():
             reach = self.uncertainty.widen * np.quantile(np.abs(moved[name]), level, axis=0)
             ends = np.stack([value - reach, value + reach], axis=-1)
-            if name in self.uncertainty.shares + self.uncertainty.cosines:
-                ends = np.clip(ends, 0.0 if name in self.uncertainty.shares else -1.0, 1.0)
             intervals[name] = ends
+            if name in self.uncertainty.shares + self.uncertainty.cosines:
+                ends[:] = np.clip(ends, 0.0 if name in self.uncertainty.shares else -1.0, 1.0)
+            if name in self.uncertainty.variances:
+                own = np.einsum("...iie->...ie", ends) if value.ndim > 1 else ends
+                own[:] = np.maximum(own, 0.0)
+            if name == self.uncertainty.places and self._inside_limits:
+                limits = [[c.lower, c.upper] for c in self.schema.numeric_columns()]
+                ends[:] = np.clip(ends, *np.transpose(limits)[..., None])
             lost = self.uncertainty.lost(self.fit.parameters)
             intervals[name][np.broadcast_to(lost, len(value))] = np.nan
         return intervals

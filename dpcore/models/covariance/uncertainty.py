@@ -44,6 +44,7 @@ UNCERTAINTY = Uncertainty(
     widen=1.25,
     match=_same_signs,
     shares=("explained_variance_ratio",),
+    variances=("covariance", "explained_variance"),
     cosines=("correlation", "components"),
     sentence=_sentence,
 )

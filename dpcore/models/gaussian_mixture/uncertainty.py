@@ -83,6 +83,7 @@ UNCERTAINTY = Uncertainty(
     widen=1.25,
     match=by_places("means", "weights", "covariances"),
     shares=("weights",),
+    variances=("covariances",),
     refuse=_refuse,
     explained=_explained,
     alone=_alone,

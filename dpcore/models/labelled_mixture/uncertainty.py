@@ -16,5 +16,10 @@ def _lost(parameters: ReleaseParameters) -> NDArray[np.bool_]:
 
 
 UNCERTAINTY = Uncertainty(
-    ("weights", "means", "covariances"), "means", widen=1.25, shares=("weights",), lost=_lost
+    ("weights", "means", "covariances"),
+    "means",
+    widen=1.25,
+    shares=("weights",),
+    variances=("covariances",),
+    lost=_lost,
 )
