@@ -187,7 +187,7 @@ MODEL = Model(
     },
     plane=False,
     no_intervals="the bias of the fit depends on the rows, which are not released, so no interval "
-    "can be corrected for it",
+    "can be corrected for it (those among its parameters leave the bias out)",
     noise_sentence="parameters:noise_sentence",
     metrics=(
         Metric("test_auc", "AUC", "AUC (chance: 0.5)"),
