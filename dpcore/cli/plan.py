@@ -63,8 +63,12 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print(writers[".json"]())
     else:
-        print_table(export.lines(plan))
-        for sentence in export.summary(plan):
+        sentences = export.summary(plan)
+        if plan.feasible:
+            print_table(export.lines(plan))
+        else:
+            sentences = sentences[1:]  # the first is the refusal
+        for sentence in sentences:
             print_prose(sentence)
         if what_ifs:
             print()
