@@ -111,6 +111,21 @@ def test_the_default_is_the_more_accurate_of_the_proved_ones(name: str) -> None:
     assert default < 0.6 * exact < 0.6 * printed
 
 
+@pytest.mark.parametrize("name", GRADIENT_MODELS)
+@pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
+def test_no_other_norm_is_much_better_than_the_default(name: str, adjacency: str) -> None:
+    """Distances from the truth: less noise at a small norm, and fewer gradients changed at a large
+    one."""
+    full = 2.0 * math.sqrt(len(TRUTH))
+    for epsilon in (0.05, 0.2, 5.0):
+        budget = Privacy(epsilon, 1e-5, adjacency=adjacency)
+        default, *others = (
+            error(name, budget, iterations=10, **words)
+            for words in ({}, *({"threshold": share * full} for share in (0.15, 0.3, 0.6, 1.0)))
+        )
+        assert default < 1.25 * min(others) + 0.01
+
+
 def test_the_papers_order_holds_for_a_threshold_far_below_the_gradients() -> None:
     how = {"iterations": 5, "initial": (NEAR - TRUTH) * 2.5 + TRUTH, "n": 20_000}
     em = error("symmetric-mixture", None, draws=1, **how)

@@ -308,7 +308,7 @@ def test_the_share_clipped_is_that_of_what_each_step_asks(
         else:
             vectors: Any = scorer
             lengths = np.linalg.norm(of.step(vectors.vectors, slice(0, 1))[0], axis=0)
-            assert share == pytest.approx(np.mean(lengths > (2.0 * 16.0) ** 0.5))
+            assert share == pytest.approx(np.mean(lengths > 1.0))
 
 
 def test_what_steps_clip_follows_the_threshold_and_is_for_the_custodian_alone(

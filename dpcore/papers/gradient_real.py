@@ -13,7 +13,7 @@ import numpy as np
 from dpcore.arrays import Array
 from dpcore.datasets.load import load
 from dpcore.datasets.published import bounds_of
-from dpcore.models.gradient_em.mathematics import apart
+from dpcore.models.gradient_em.mathematics import apart, default_tau
 from dpcore.models.gradient_em.scoring import SYMMETRIC_MIXTURE
 from dpcore.papers.claims import trend
 from dpcore.papers.gradient_settings import (
@@ -26,6 +26,7 @@ from dpcore.papers.gradient_settings import (
     SEED,
     clipped_at,
     finding,
+    same_tau,
 )
 from dpcore.papers.reproduction import Ask, Run, experiment
 from dpcore.privacy.guarantee import delta_text
@@ -83,6 +84,7 @@ def _by_epsilon(run: Run, table: PrivateTable) -> None:
                 own=False,
                 initial=tuple(initial.tolist()),
                 iterations=STEPS,
+                **same_tau(way, default_tau(SIGMA), len(truth)),
             )
             errors = apart(grid.runs.final.beta, truth, mirrored=True)
             shape = len(EPSILONS), len(draws) if way.privacy is not None else 1

@@ -7,6 +7,7 @@ the paper's: its own algorithm with exact noise, and clipping with the same publ
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -79,6 +80,11 @@ LOCAL = Way(
 )
 
 
+def same_tau(way: Way, tau: float, columns: int) -> dict[str, float]:
+    """Of our ways the norm to clip at, whatever the noise: that of a gradient at the bound tau."""
+    return {"threshold": math.sqrt(columns * tau)} if way in (OURS, LOCAL) else {}
+
+
 def clipped_at(threshold: float) -> Way:
     """Algorithm 1 with one threshold, counted as Algorithm 2 is."""
     options = {"algorithm": "clipped", "threshold": threshold}
@@ -140,6 +146,7 @@ def errors(run: Run, case: Case, ways: Sequence[Way]) -> Iterator[tuple[str, Arr
                 iterations=case.iterations,
                 failure=FAILURE,
                 norm=2.0 * (case.norm + case.away),
+                **same_tau(way, made_of.tau, case.columns),
             )
             mirrored = case.model.mirrored
             steps = [apart(s.beta, made_of.truth, mirrored=mirrored) for s in grid.runs.history]

@@ -38,7 +38,7 @@ _DECIDES = (
 STATEMENT = Statement(
     adds="a clipped gradient: *diameter of a ball of clipped vectors and a count*",
     proved="every step uses all rows; gradients are clipped to norm sqrt(d tau), where tau bounds "
-    "a coordinate's mean square",
+    "a coordinate's mean square, or less where noise is strong",
     claim="Wang et al. 2023, Algorithm 2 and Theorem 3: the claim holds where each row is used in "
     "only one step. The two printed forms of the noise variance differ by a factor of ln(1/zeta), "
     "where zeta is the failure probability; the second is smaller for zeta above 1/e, and too "

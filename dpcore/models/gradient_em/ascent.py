@@ -26,6 +26,7 @@ from dpcore.wall.statistics import (
     Vectors,
 )
 
+CALM, GROWTH = 0.02, 0.25  # noise at which a default norm is half sqrt(d tau); how fast it shrinks
 FARTHEST = 10.0  # times the farthest target: where a slope is drawn back, unless a norm is given
 
 
@@ -60,8 +61,9 @@ class Ascent:
         beta = np.tile(self._initial(), (self.session.runs, 1))
         history, clipping = [], []
         for iteration in range(1, self.settings.iterations + 1):
-            clipping.append(beta[0])
-            mean = self._mean_gradient(beta, iteration)
+            bound = self._norms()
+            clipping.append((beta[0], float(bound[0])))
+            mean = self._mean_gradient(beta, bound, iteration)
             beta = gradients.ascended(beta, mean, self.settings.step_size, self.norm)
             history.append(self._batch(beta))
         return Runs(history[-1], tuple(history), clipping if self.algorithm == "clipped" else ())
@@ -79,18 +81,48 @@ class Ascent:
             )
         return np.array(initial)
 
-    def _mean_gradient(self, beta: Array, iteration: int) -> Array:
-        """Mean of the bounded gradients ``(B, d)``, with noise."""
+    def _norms(self) -> Array:
+        """The largest norm of a gradient ``(B,)``, from what is public or released.
+
+        Unless it is given, it is less than ``sqrt(d tau)`` where noise is strong: noise in a mean
+        is as large as the norm, while shorter gradients lead the same way more slowly. Of six
+        shares of ``sqrt(d tau)`` the best one was, on 64 simulated tables and budgets, within a
+        factor of about 1.5 of ``(CALM / q)^GROWTH / 2``, with q the length of the noise in the mean
+        of vectors of norm 1.
+        """
+        settings, session, runs = self.settings, self.session, self.session.runs
+        norm = settings.radius(self.dim)
+        if settings.threshold is not None or not session.private:
+            return np.full(runs, norm)
+        rows = np.full(runs, math.nan)
+        if self.counted:
+            rows = np.maximum(np.mean(self.counted, axis=0), 1.0)
+        elif session.rows is not None or settings.rows is not None:
+            rows = np.full(runs, max(1.0, float(self._expected_rows())))
+        unit = BallVector(self.dim, 1.0).l2_sensitivity(session.adjacency)
+        noise = unit * session.rows_per_person * math.sqrt(self.dim) * self.multiplier
+        relative = noise / (np.sqrt(rows) if settings.trust == "local" else rows)
+        relative = np.where(np.isnan(rows), CALM, np.maximum(relative, CALM / 16.0))
+        return norm * np.minimum(1.0, 0.5 * (CALM / relative) ** GROWTH)
+
+    def _mean_gradient(self, beta: Array, bound: Array, iteration: int) -> Array:
+        """Mean of the gradients ``(B, d)``, each no longer than ``bound (B,)``, with noise."""
         sigma, bend = self.settings.sigma, self.bend
         of_rows = self.model.gradients
 
         def plain(rows: VectorRows, runs: slice) -> Array:
             return of_rows(beta[runs], sigma, rows.rows, rows.targets, rows.observed)
 
-        if bend is None:
-            bound = self.settings.radius(self.dim) if self.algorithm == "clipped" else math.inf
-            noisy = self._measure(BallVector(self.dim, bound), plain, iteration)
+        def shortened(rows: VectorRows, runs: slice) -> Array:
+            with np.errstate(over="ignore"):
+                return np.asarray(plain(rows, runs) / bound[runs, None, None])
+
+        if self.algorithm == "em":
+            noisy = self._measure(BallVector(self.dim, math.inf), plain, iteration)
             return np.asarray(noisy.sums / self._divisor(noisy)[:, None])
+        if bend is None:
+            noisy = self._measure(BallVector(self.dim, 1.0), shortened, iteration)
+            return np.asarray(bound[:, None] * noisy.sums / self._divisor(noisy)[:, None])
         scale, soft = bend.scale, truncation(bend.smoothing)
 
         def truncated(rows: VectorRows, runs: slice) -> Array:

@@ -198,20 +198,23 @@ class GradientYardstick(Yardstick):
         if settings.algorithm not in (None, "clipped"):
             return 0.0
         judged = self.scorer(table, options, most=None)
-        return float(self.clipped_in_steps((judged.best,), settings, clip, judged)[0])
+        at_best = (judged.best, settings.radius(len(judged.best)))
+        return float(self.clipped_in_steps((at_best,), settings, clip, judged)[0])
 
     def clipped_in_steps(
         self, clipping: Sequence[Any], settings: Any, clip: float, scorer: Scorer
     ) -> Array:
-        """As :class:`Yardstick` says; clipping: beta ``(d,)``, whose gradients are clipped."""
+        """As :class:`Yardstick` says; clipping: beta ``(d,)`` whose gradients are clipped, and the
+        largest norm that one keeps."""
         vectors = _vector(scorer).vectors
         if not clipping or not vectors.rows.size:
             return np.zeros(len(clipping))
+        places, norms = (np.array(parts) for parts in zip(*clipping, strict=True))
         gradients = self.model.gradients(
-            np.array(clipping), settings.sigma, vectors.rows, vectors.targets, vectors.observed
+            places, settings.sigma, vectors.rows, vectors.targets, vectors.observed
         )
         lengths = np.linalg.norm(gradients, axis=1)
-        return np.asarray(np.mean(lengths > settings.radius(len(clipping[0])), axis=1))
+        return np.asarray(np.mean(lengths > norms[:, None], axis=1))
 
 
 def converged(model: GradientModel, vectors: VectorRows, sigma: float) -> Array:

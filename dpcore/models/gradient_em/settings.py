@@ -68,15 +68,15 @@ class GradientSettings(Settings):
 
     algorithm: ``None`` is clipped under privacy and em without. sigma: the known noise level. tau:
     bound on the mean square of a gradient's coordinate, ``None`` for ``4 sigma^2``. threshold:
-    largest norm of a gradient, ``None`` for ``sqrt(d tau)``; of the robust algorithm the scale of
-    its truncation, ``None`` for that of ``bend``. norm: largest ``|beta|``. initial: where to
-    start, ``None`` for a start by the seed ``start`` of norm ``start_norm`` (``None``: sigma). own:
-    whether all these are in the data's own units about 0, not in public unit coordinates. split:
-    whether every step has its own rows. failure: the probability ``zeta`` at which the
-    truncation aims. bend: its scale, twice the typical coordinate (``2 sqrt tau``) or as printed.
-    trust: who adds the noise; in the ``local`` model each person, to the own gradient, which is
-    sent once: rows are split. form: which printed noise. rows: a public guess of how many rows
-    there are, where that is not public. missing_rate: share of the numbers to hide on top.
+    largest norm of a gradient, ``None`` for ``sqrt(d tau)`` or less; of the robust algorithm
+    the scale of its truncation, ``None`` for that of ``bend``. norm: largest ``|beta|``. initial:
+    where to start, ``None`` for a start by the seed ``start`` of norm ``start_norm`` (``None``:
+    sigma). own: whether all these are in the data's own units about 0, not in public unit
+    coordinates. split: whether every step has its own rows. failure: the probability ``zeta`` at
+    which the truncation aims. bend: its scale, twice the typical coordinate (``2 sqrt tau``) or as
+    printed. trust: who adds the noise; in the ``local`` model each person, to the own gradient,
+    which is sent once: rows are split. form: which printed noise. rows: a public guess of how many
+    rows there are, where that is not public. missing_rate: share of the numbers to hide on top.
     """
 
     iterations: int = iterations_option(15)
@@ -117,8 +117,8 @@ class GradientSettings(Settings):
     threshold: float | None = option(
         None,
         positive,
-        "largest norm of a gradient [sqrt(d tau); paper mode 1]; for robust, the scale of its "
-        "truncation [2 sqrt(tau)]",
+        "largest norm of a gradient [sqrt(d tau), less where noise is strong; paper mode 1]; for "
+        "robust, the scale of its truncation [2 sqrt(tau)]",
         flag="clip",
         metavar="C",
         dial=Dial(
@@ -247,7 +247,7 @@ class GradientSettings(Settings):
         return default_tau(self.sigma) if self.tau is None else self.tau
 
     def radius(self, dim: int) -> float:
-        """The largest norm that a clipped gradient keeps."""
+        """The largest norm that a clipped gradient keeps, where there is no noise."""
         return math.sqrt(dim * self.public_tau) if self.threshold is None else self.threshold
 
 
