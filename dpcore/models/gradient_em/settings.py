@@ -124,7 +124,8 @@ class GradientSettings(Settings):
         dial=Dial(
             "Clipping norm of the gradients",
             "Longer gradients are scaled back to this norm: a smaller norm needs less noise but "
-            "distorts more gradients.",
+            "distorts more gradients. Until you set it, it is smaller than this where noise is "
+            "strong.",
             *(1e-6, 1e6, 1.0, "%.4g"),
             usual=default_threshold,
             methods=("recommended",),
