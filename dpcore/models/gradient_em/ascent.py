@@ -26,7 +26,7 @@ from dpcore.wall.statistics import (
     Vectors,
 )
 
-CALM, GROWTH = 0.02, 0.25  # noise at which a default norm is half sqrt(d tau); how fast it shrinks
+CALM, GROWTH = 0.02, 0.25  # noise at which a default norm ends at half sqrt(d tau); its power
 FARTHEST = 10.0  # times the farthest target: where a slope is drawn back, unless a norm is given
 
 
@@ -61,7 +61,7 @@ class Ascent:
         beta = np.tile(self._initial(), (self.session.runs, 1))
         history, clipping = [], []
         for iteration in range(1, self.settings.iterations + 1):
-            bound = self._norms()
+            bound = self._norms((iteration - 1) / self.settings.iterations)
             clipping.append((beta[0], float(bound[0])))
             mean = self._mean_gradient(beta, bound, iteration)
             beta = gradients.ascended(beta, mean, self.settings.step_size, self.norm)
@@ -81,14 +81,15 @@ class Ascent:
             )
         return np.array(initial)
 
-    def _norms(self) -> Array:
+    def _norms(self, progress: float) -> Array:
         """The largest norm of a gradient ``(B,)``, from what is public or released.
 
-        Unless it is given, it is less than ``sqrt(d tau)`` where noise is strong: noise in a mean
-        is as large as the norm, while shorter gradients lead the same way more slowly. Of six
-        shares of ``sqrt(d tau)`` the best one was, on 64 simulated tables and budgets, within a
-        factor of about 1.5 of ``(CALM / q)^GROWTH / 2``, with q the length of the noise in the mean
-        of vectors of norm 1.
+        progress: the share of the steps that were made. Unless a norm is given, it begins at
+        ``sqrt(d tau)`` and shrinks in the second half, where noise is strong: noise in a mean is as
+        large as the norm, while shorter gradients lead the same way more slowly. Of six shares of
+        ``sqrt(d tau)``, held in all steps, the best one was, on 64 simulated tables and budgets,
+        within a factor of about 1.5 of ``(CALM / q)^GROWTH / 2``, with q the length of the noise in
+        the mean of vectors of norm 1; steps end at that share.
         """
         settings, session, runs = self.settings, self.session, self.session.runs
         norm = settings.radius(self.dim)
@@ -103,7 +104,8 @@ class Ascent:
         noise = unit * session.rows_per_person * math.sqrt(self.dim) * self.multiplier
         relative = noise / (np.sqrt(rows) if settings.trust == "local" else rows)
         relative = np.where(np.isnan(rows), CALM, np.maximum(relative, CALM / 16.0))
-        return norm * np.minimum(1.0, 0.5 * (CALM / relative) ** GROWTH)
+        least = np.minimum(1.0, 0.5 * (CALM / relative) ** GROWTH)
+        return np.asarray(norm * least ** max(0.0, 2.0 * progress - 1.0))
 
     def _mean_gradient(self, beta: Array, bound: Array, iteration: int) -> Array:
         """Mean of the gradients ``(B, d)``, each no longer than ``bound (B,)``, with noise."""

@@ -22,7 +22,7 @@ def _of_clouds(columns: list[str], apart: NDArray[np.bool_]) -> str:
     return f"At this noise level the two clouds {verb} be told apart{where}."
 
 
-UNCERTAINTY = Uncertainty(("beta",), "beta", widen=1.15, from_zero=of_coefficients)
+UNCERTAINTY = Uncertainty(("beta",), "beta", widen=1.25, from_zero=of_coefficients)
 CLOUDS = replace(UNCERTAINTY, from_zero=_of_clouds)
 # Nothing was released about how many cells are missing: simulated rows are complete, and intervals
 # for a population held in 72 to 94%.
