@@ -19,8 +19,14 @@ from support import examples
 
 import dpcore as dp
 from dpcore.accounting.base import noise_of
+from dpcore.fitting.api import fit_grid
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates
-from dpcore.models.gaussian_mixture.private import MixtureSettings, proved_events
+from dpcore.models.gaussian_mixture.private import (
+    BY,
+    PLACED,
+    MixtureSettings,
+    proved_events,
+)
 from dpcore.models.shared.allocation import losses, solved_weights, step_shares
 from dpcore.wall.kernels.threads import Memory, in_order, one_thread
 from dpcore.wall.statistics.mixture_moments import MixtureMoments
@@ -172,18 +178,36 @@ def test_late_steps_get_more_and_all_add_up(iterations: int) -> None:
     assert spent == pytest.approx(1.0)
 
 
-def test_the_ledger_holds_the_priced_releases() -> None:
-    """What the plan prices is what a fit releases, in the same order."""
+@pytest.mark.parametrize("epsilon", [1.0, 50.0])
+@pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
+def test_the_ledger_holds_the_priced_releases(epsilon: float, adjacency: str) -> None:
+    """What the plan prices is what a fit releases, in the same order, or where public numbers say
+    that no group will be seen, with the noise of six releases in another."""
     table = dp.load("bundled:iris")
-    fit = dp.fit("gmm", table, privacy=dp.Privacy(epsilon=1.0, delta=1e-5), iterations=12)
+    privacy = dp.Privacy(epsilon=epsilon, delta=1e-5, adjacency=adjacency)
+    fit = dp.fit("gmm", table, privacy=privacy, iterations=12)
     released = [entry.noise_scale / entry.sensitivity for entry in fit.ledger.entries]
     planned = np.repeat(
         [float(noise_of(event)) for event in proved_events(MixtureSettings(iterations=12))],
         [event.count for event in proved_events(MixtureSettings(iterations=12))],
     )
+    if lost := (epsilon, adjacency) == (1.0, "replace_one"):
+        planned[PLACED] = planned[BY]
     ratio = np.ravel(released) / planned
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-6)
-    assert fit.guarantee.epsilon == pytest.approx(1.0, rel=1e-3)
+    assert (planned[0] < planned[4]) == lost
+    assert fit.guarantee.epsilon == pytest.approx(epsilon, rel=1e-3)
+
+
+def test_lost_runs_do_not_depend_on_the_others_of_their_batch() -> None:
+    table = dp.load("bundled:iris")
+    requests = [dp.Privacy(epsilon=epsilon, delta=1e-5) for epsilon in (0.5, 50.0)]
+    grid = fit_grid("gmm", table, privacy=requests, draws=range(1), seed=3)
+    for at, request in enumerate(requests):
+        alone = fit_grid("gmm", table, privacy=[request], draws=range(1), seed=3)
+        for part in ("weights", "means", "covariances"):
+            together, single = (getattr(runs.runs.final, part) for runs in (grid, alone))
+            np.testing.assert_allclose(together[at], single[0], rtol=1e-9, atol=1e-12)
 
 
 def blas_threads() -> set[int]:

@@ -516,14 +516,14 @@ def _settings(how: Recipe, stated: Mapping[str, Any]) -> Any:
 
 
 def _factor(how: Recipe, settings: Any, fit: Fit) -> float:
-    """The total noise multiplier, from the noise of the first entry.
+    """The total noise multiplier, from the noise of the last entry.
 
     Raises InputError where the method that is here now would have made other releases.
     """
-    events, entry = how.events(settings), next(iter(fit.ledger))
+    events, (*_, entry) = how.events(settings), fit.ledger
     if len(fit.ledger) != sum(event.count for event in events):
         raise _refused("an earlier version of this method made the fit")
-    planned = events[0].mechanism
+    planned = events[-1].mechanism
     assert isinstance(planned, Gaussian | Laplace)  # what recipes plan
     unit: Any = planned.scale if isinstance(planned, Laplace) else planned.noise_multiplier
     return float(np.ravel(entry.noise_scale)[0] / entry.sensitivity / unit)

@@ -63,6 +63,10 @@ VISIBLE = 0.6  # noise in a group's shape, up to which it can be
 # noise in the length of one, up to which it can be seen; and the share of VISIBLE up to which each
 # has its own shape in the end. With fewer rows, long axes are partly chance.
 MANY, ROWS, FAR, OWN = 6, 100, 0.45, 0.75
+# In lost runs the releases that say where all rows lie and steps that would look for groups have
+# each other's noise. Lost, by public numbers: noise in the length of a group's mean is above FAR,
+# and above so many times FAR for each column.
+LOST, PLACED, BY = 0.1, [0, 1, 2, 4, 6, 5], [4, 6, 5, 0, 1, 2]
 LEFT = 0.25  # of the variance of all rows, at least, beside the square of their mean
 
 
@@ -95,27 +99,35 @@ def fit_proved(
     """Fit B runs by the proved recipe.
 
     noise_factor ``(B,)``: total noise multiplier; ``1 / noise_factor`` is the Gaussian-DP mu spent
-    on the whole fit. **Guarantee:** the composition of :func:`proved_events` times the factor.
+    on the whole fit. **Guarantee:** the composition of :func:`proved_events` times the factor, in
+    another order where public numbers say so: these are Gaussian releases with the same noise.
     Where nothing is clipped, it is plain EM, in the frame that whitens all rows.
     """
     whole_noise, step_noises = _multipliers(settings)
-    whole = _all_rows(session, settings, [noise_factor * noise for noise in whole_noise])
-    if settings.components == 1:
-        ones = np.ones((session.runs, 1))
-        single = Mixture(ones, whole.mean[:, None], whole.covariance[:, None])
+    noises = np.multiply.outer([*whole_noise, *step_noises], noise_factor)
+    dim, components, first = session.public.dim, settings.components, len(whole_noise)
+    radius, searching = math.sqrt(dim) + MARGIN, settings.iterations // 3
+    shape = _group_moments(settings, dim, components, radius)
+    unit = shape.l2_sensitivity(session.adjacency) * session.rows_per_person
+    total = noise_factor * components / math.sqrt(1.0 - WHOLE_SHARE)
+    far = unit * radius * math.sqrt(dim) / TOGETHER[1] * total / FAR
+    in_ball = settings.covariance == "full" and dim > TREE_DIM and session.private
+    lost = far > max(1.0, LOST * dim) * (session.rows or math.inf)
+    lost &= in_ball and components > 1 and searching >= 3
+    if lost.any():
+        noises[PLACED] = np.where(lost, noises[BY], noises[PLACED])
+    planned = np.where(lost, noise_factor, noises[first - 1] / MULTIPLIERS[-1])
+    early, steps = noises[:first], noises[first:]
+    whole = _in_ball(session, planned, early) if in_ball else _all_rows(session, settings, early)
+    if components == 1:
+        single = Mixture(np.ones((session.runs, 1)), whole.mean[:, None], whole.covariance[:, None])
         return Runs(single, (single,))
-    steps = noise_factor * step_noises[:, None]
     if math.isinf(session.radius):
         return _plain_em(session, settings, whole, steps)
-    dim, components = session.public.dim, settings.components
-    radius = math.sqrt(dim) + MARGIN
-    shape = _group_moments(settings, dim, components, radius)
-    noise = _relative_noise(session, shape, whole.rows)
-    total = 1.0 / np.sqrt(np.sum(1.0 / np.maximum(steps, TINY) ** 2, axis=0))
-    hidden = np.minimum(noise * total * components / VISIBLE, 1.0)
-    searching, half = settings.iterations // 3, settings.iterations // 2
-    far = shape.l2_sensitivity(session.adjacency) * session.rows_per_person * radius
-    far = far * math.sqrt(dim) / TOGETHER[1] / whole.rows * total * components / FAR
+    entries = dim if settings.covariance == "spherical" else 1  # that share a trace
+    noise = unit * shape.scale("squares") / entries * math.sqrt(dim) / whole.rows
+    hidden = np.minimum(noise * total / VISIBLE, 1.0)
+    half, far = settings.iterations // 2, far / whole.rows
     long, start, root = long_axes(whole.covariance)
     by_means = long & (far < 1.0) & (dim >= MANY) & (whole.rows >= ROWS * dim)
     by_means &= settings.covariance == "full"
@@ -169,13 +181,6 @@ def _group_moments(
     return GroupMoments.normalised(components, dim, settings.covariance, radius, weights)
 
 
-def _relative_noise(session: Session[Any], shape: GroupMoments, rows: Array) -> Array:
-    """Noise ``(B,)`` in the shape of a group that has all rows, at noise multiplier 1."""
-    unit = shape.l2_sensitivity(session.adjacency) * session.rows_per_person
-    entries = shape.dim if shape.structure == "spherical" else 1  # that share a trace
-    return unit * shape.scale("squares") / entries * math.sqrt(shape.dim) / rows
-
-
 def _started(
     number: NDArray[np.intp], spread: Array, whole: Whole, settings: MixtureSettings
 ) -> Mixture:
@@ -215,17 +220,15 @@ def _plain_em(
     return Runs(in_units[-1], in_units, [white.first()] * len(history))
 
 
-def _all_rows(session: Session[Any], settings: MixtureSettings, multipliers: list[Array]) -> Whole:
-    """Mean and covariance of all rows, within the limits or, of many columns, in a released ball.
+def _all_rows(session: Session[Any], settings: MixtureSettings, multipliers: Array) -> Whole:
+    """Mean and covariance of all rows, within the limits.
 
-    multipliers ``(B,)``: of one release, or of the four of
+    multipliers ``(1 or 4, B)``: of one release, or of the four of
     :func:`~dpcore.models.shared.all_rows.release_in_ball`. In few columns the limits serve better;
     the first three releases are made there too, because a budget is priced before the columns are
     known, and are not used; their sums, equal in all runs, are added up once.
     """
     dim = session.public.dim
-    if settings.covariance == "full" and dim > TREE_DIM and session.private:
-        return _in_ball(session, multipliers[-1] / MULTIPLIERS[-1])
     if len(multipliers) > 1 and session.private:
         view, (norms, first, distances, _) = View.of(session), multipliers
         view.radii("distances from the middle", norms)
@@ -254,13 +257,14 @@ def _all_rows(session: Session[Any], settings: MixtureSettings, multipliers: lis
     return Whole(rows, mean, covariance, noisy.sums_sd / rows, entry_sd)
 
 
-def _in_ball(session: Session[Any], multiplier: Array) -> Whole:
-    """The same in a released ball.
+def _in_ball(session: Session[Any], planned: Array, multipliers: Array) -> Whole:
+    """The same of many columns, in a released ball that is chosen for the total noise multiplier
+    ``planned (B,)``; multipliers ``(4, B)``: of the releases.
 
     The mean leaves the ball's middle by the share of signal in it, where its square is expected to
     be half of the rows'; the covariance is drawn towards its diagonal by the noise in it.
     """
-    released, ball = release_in_ball(session, multiplier)
+    released, ball = release_in_ball(session, planned, multipliers)
     assert ball is not None  # in a private session
     assert released.usual is not None
     dim, sd = session.public.dim, released.sd

@@ -24,20 +24,25 @@ MULTIPLIERS = tuple(1.0 / math.sqrt(share) for share in SHARES)
 EVENTS = tuple(Event(Gaussian(multiplier)) for multiplier in MULTIPLIERS)
 
 
-def release_in_ball(session: Session[Any], multiplier: Array) -> tuple[AllRows, Ball | None]:
+def release_in_ball(
+    session: Session[Any], multiplier: Array, noises: Array | None = None
+) -> tuple[AllRows, Ball | None]:
     """Mean and second moments of all rows in the coordinates of a ball, with that ball.
 
-    multiplier ``(B,)``: total noise multiplier. **Guarantee:** :data:`EVENTS` times the multiplier:
-    the three releases of :func:`~dpcore.models.shared.location.located`, and one of
+    multiplier ``(B,)``: total noise multiplier, for which the ball is chosen. noises ``(4, B)``:
+    those of the releases, where they are others. **Guarantee:** :data:`EVENTS` times the
+    multiplier, or Gaussian releases with these noises: the three of
+    :func:`~dpcore.models.shared.location.located`, and one of
     :class:`~dpcore.wall.statistics.mixture_moments.MixtureMoments`, whose frame they say. The ball
     lies about the released mean or the middle of the bounds, where clipping and noise cost less.
     Without privacy rows are seen within the limits, and once.
     """
     if not session.private:
         return release_in_limits(session, multiplier), None
-    norms, first, distances, last = (multiplier * factor for factor in MULTIPLIERS)
+    planned = np.multiply.outer(MULTIPLIERS, multiplier)
+    norms, first, distances, noise = planned if noises is None else noises
     at = located(session, norms, first, distances, USUAL_NORM)
-    dim, weights = session.public.dim, _weights(session.public.dim)
+    dim, weights, last = session.public.dim, _weights(session.public.dim), planned[3]
     unit = last * squares_noise(dim, 1.0, session.adjacency) * session.rows_per_person / at.rows
     spread, crossing = at.distances.steady_square, float(weights[2] / weights[1]) ** 2
     near = at.distances.clip_squares(unit, spread, dim, crossing)
@@ -45,7 +50,7 @@ def release_in_ball(session: Session[Any], multiplier: Array) -> tuple[AllRows, 
     about_mean = near.nats <= wide.nats
     radius = np.where(about_mean, near.radius, wide.radius)
     ball = Ball(np.where(about_mean[:, None], at.mean, 0.0), radius)
-    noisy = _all_rows(session, Frame.balls(ball.middle, radius), 1.0, last)
+    noisy = _all_rows(session, Frame.balls(ball.middle, radius), 1.0, noise)
     left = np.where(about_mean, near.left, wide.left)
     outside = np.maximum(at.norms.square - at.distances.square, 0.0)
     square = at.distances.square + np.where(about_mean, 0.0, outside)
