@@ -359,6 +359,28 @@ def test_in_many_columns_released_centres_explain_more_than_one(
     assert found[1] > least * best
 
 
+@pytest.mark.parametrize(("count", "drowned"), [(427, True), (900, False)])
+def test_where_noise_drowns_the_sums_of_many_columns_one_mean_is_looked_for(
+    count: int, drowned: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Public numbers decide, also for rows of one side whose distances speak for groups."""
+    decided: list[Array] = []
+
+    def watched(*of: Any) -> Any:
+        decided.append(aimed(*of)[0])
+        return aimed(*of)
+
+    aimed, dim = private._aimed, 30
+    rows = np.random.default_rng(0).uniform(-1.0, -0.6, (count, dim))
+    monkeypatch.setattr(private, "_aimed", watched)
+    for limit in (private.DROWNED, math.inf):
+        monkeypatch.setattr(private, "DROWNED", limit)
+        privacy = [dp.Privacy(0.3, 1e-5)]
+        fit_grid("kmeans", sealed(rows), privacy=privacy, draws=range(15), seed=0, n_components=2)
+    assert decided[0].all() == drowned
+    assert not decided[1].all()
+
+
 def test_the_number_of_rows_is_not_read_where_it_is_private() -> None:
     """Under add/remove the counts alone say how many rows there are."""
     privacy = dp.Privacy(50.0, 1e-5, adjacency="add_remove")

@@ -48,6 +48,9 @@ OFF_IN_MANY = 0.5  # the same in more than TREE_DIM columns, where clipping coun
 LEAST_LEFT = 0.1  # of a mean square distance, where noise in the mean explains more
 EXPLAINED = 0.4  # of what centres put around the mean leave, by groups nobody has seen
 TAKEN = 0.2  # of the square of the most that clipping can take from a mean, at least
+# Noise in the total of K sums of rows of length 1, as a share of the rows, from which in more than
+# TREE_DIM columns the mean of all rows is asked for, whatever the distances seem to be.
+DROWNED = 0.2
 LAGGING = 2.0  # of the noise in a last step, over that of all steps taken as one
 BOTH: tuple[str, ...] = ("counts", "sums")
 
@@ -220,7 +223,8 @@ def _aimed(
     directions. Groups explain as much, if clipping leaves it, and :data:`EXPLAINED` of the rest, of
     which noise takes its share; but the total of K sums has K times the noise of one, and tighter
     clipping moves it more: the more so, the larger the part of the distances that an error of the
-    mean explains, as all rows then lie to one side.
+    mean explains, as all rows then lie to one side. Where noise drowns K sums, it has moved the
+    distances too, and they are not asked.
     """
     dim, rows = look.mean.shape[1], look.rows
     groups = look.view.clipped(look.reach, rows / components, multiplier)
@@ -238,6 +242,7 @@ def _aimed(
     gain = between**2 / np.maximum(between + apart, TINY)
     many_error = _both(before, components * many + many_bias)
     single = gain - many_error <= share * scattered - _both(before, few + few_bias)
+    single |= (dim > TREE_DIM) & (math.sqrt(components * dim) * multiplier > DROWNED * rows)
     return single, replace(groups, radius=np.where(single, whole.radius, groups.radius))
 
 
