@@ -18,6 +18,7 @@ PACKAGE = ROOT / "dpcore"
 # room -> what it may import of dpcore (itself is always allowed)
 MAY_IMPORT = {
     "arrays": set(),
+    "short_rows": set(),
     "errors": set(),
     "checks": {"errors"},
     "registry": set(),
@@ -252,7 +253,7 @@ def _room(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
-EVERYWHERE = {"arrays", "lazy"}
+EVERYWHERE = {"arrays", "lazy", "short_rows"}
 ASKS = {"all_rows", "location"}  # what several models ask a session for
 
 

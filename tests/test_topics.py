@@ -38,6 +38,7 @@ from dpcore.models.topics.private import (
 from dpcore.models.topics.scoring import YARDSTICK, align, completion, distances, split_words
 from dpcore.privacy import Event, Gaussian
 from dpcore.schema import Schema
+from dpcore.short_rows import row_maxima, row_sums
 from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.statistics.topic_words import NoisyTopics, shared_out
@@ -130,6 +131,28 @@ def test_jumping_ahead_comes_as_far_as_three_times_as_many_plain_rounds() -> Non
     assert np.abs(found - mix).mean() < np.abs(plain - mix).mean()
 
 
+def test_documents_of_many_widths_share_their_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it, each round of each width would cost some forty calls."""
+    rounds, weights = list[int](), lda._weights
+    monkeypatch.setattr(lda, "_weights", lambda mix: rounds.append(len(mix)) or weights(mix))
+    bags, words = bags_of(many_texts()), lda.expected(random_topics(4, 300))[0]
+    assert len(np.unique(lda._widths(bags.distinct))) > 5
+    lda.mixes(bags, words, 0.25)
+    assert rounds[0] == bags.count
+    assert len(rounds) <= lda.ROUNDS
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("count", [1, 2, 900])
+def test_short_rows_have_the_sums_and_maxima_of_any_rows(kind: Any, count: int) -> None:
+    rng = np.random.default_rng(count)
+    for size in range(1, 40):
+        rows = (10.0 ** rng.uniform(-6.0, 6.0, (count, size))).astype(kind)
+        rows *= rng.choice([-1.0, 1.0], rows.shape).astype(kind)
+        np.testing.assert_array_equal(row_sums(rows), rows.sum(axis=1))
+        np.testing.assert_array_equal(row_maxima(rows), rows.max(axis=1, keepdims=True))
+
+
 def many_texts(documents: int = 150) -> Array:
     """Of many lengths, up to 300 distinct words."""
     rng = np.random.default_rng(0)
@@ -137,17 +160,19 @@ def many_texts(documents: int = 150) -> Array:
     return rng.poisson(rates).astype(float)
 
 
-@pytest.mark.parametrize("cells", [1, 5000, 1 << 20])
+@pytest.mark.parametrize("topics", [4, 17])
+@pytest.mark.parametrize(("cells", "room"), [(1, 1), (5000, 1), (5000, 20_000), (1 << 20, 1 << 22)])
 def test_a_documents_mix_is_its_own_to_the_last_bit(
-    cells: int, monkeypatch: pytest.MonkeyPatch
+    topics: int, cells: int, room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If others moved it, one document replaced would change what many add."""
-    bags, words = bags_of(many_texts()), lda.expected(random_topics(17, 300))[0]
-    whole = lda.mixes(bags, words, 1 / 17)
+    bags, words = bags_of(many_texts()), lda.expected(random_topics(topics, 300))[0]
+    whole = lda.mixes(bags, words, 1 / topics)
     monkeypatch.setattr(lda, "CELLS", cells)
+    monkeypatch.setattr(lda, "ROOM", room)
     some = np.random.default_rng(1).permutation(bags.count)[:60]
-    np.testing.assert_array_equal(lda.mixes(bags.take(some), words, 1 / 17), whole[some])
-    one = [lda.mixes(bags.take(some[i : i + 1]), words, 1 / 17)[0] for i in range(20)]
+    np.testing.assert_array_equal(lda.mixes(bags.take(some), words, 1 / topics), whole[some])
+    one = [lda.mixes(bags.take(some[i : i + 1]), words, 1 / topics)[0] for i in range(20)]
     np.testing.assert_array_equal(one, whole[some[:20]])
 
 

@@ -38,7 +38,7 @@ SMALL_BLOCKS = (  # so that a few rows fill several
     (moments, "BLOCK_NUMBERS", 64),
     (moments, "WHOLE_NUMBERS", 64),
     (nearest, "BLOCK_NUMBERS", 64),
-    (topics, "ENTRIES", 9),
+    (topics, "CELLS", 27),
 )
 
 

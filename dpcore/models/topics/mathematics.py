@@ -10,7 +10,7 @@ Concentrations are those of q(topic) = Dirichlet(concentration); both priors are
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import erfcx, gammaln, psi
 
 from dpcore.arrays import Array
+from dpcore.short_rows import row_maxima, row_sums
 from dpcore.wall.data import Bags
 from dpcore.wall.kernels.threads import in_order, one_thread
 from dpcore.wall.statistics import NoisyTopics
@@ -31,6 +32,7 @@ TOLERANCE = 1e-3  # mean change of a document's mix, in words, below which it is
 ROUNDS = 30  # of the E step at most: as far as a hundred plain ones
 FINE, LONG = 5e-4, 200  # the same where documents are judged: flat topics are slow to part
 CELLS = 1 << 20  # numbers of a block of documents: one that a cache nearly holds
+ROOM = 1 << 18  # numbers of blocks that share their rounds
 PIECE = 1 << 15  # entries of documents, or cells of topics, that are worked on together
 TINY = np.float32(1e-30)
 FARTHEST = np.float32(100.0)  # of a jump ahead, in steps
@@ -100,27 +102,32 @@ def mixes(
 
     words ``(K, V)``: how much of a word each topic has, up to a factor a word. prior: of the mix,
     one number or one for each topic ``(K,)``.
-    Documents of like many words are worked on together, in single precision, each until it moves by
-    less than ``tolerance`` (:data:`TOLERANCE`), so many ``rounds`` at most (:data:`ROUNDS`); the
-    cores share the blocks.
+    Documents of like many words share a matrix, and some matrices their rounds, in single
+    precision; each document is worked on until it moves by less than ``tolerance``
+    (:data:`TOLERANCE`), so many ``rounds`` at most (:data:`ROUNDS`); the cores share what is worked
+    on together.
     """
     end = tolerance or TOLERANCE, rounds or ROUNDS
     by_word = np.ascontiguousarray(_scaled(words).T, dtype=np.float32)
     out = np.empty((bags.count, len(words)))
 
-    def solve(block: tuple[int, Indices]) -> None:
-        width, which = block
-        out[which] = _mixes_of_block(bags, which, width, by_word, prior, end)
+    def solve(together: Sequence[tuple[int, Indices]]) -> None:
+        which = np.concatenate([block for _, block in together])
+        out[which] = _mixes_of_blocks(bags, together, by_word, prior, end)
 
+    rooms = list(_rooms(_alike(bags, len(words)), len(words)))
     with one_thread():
-        list(_pool().map(solve, _alike(bags, len(words))))
+        if len(rooms) == 1:
+            solve(rooms[0])
+        else:
+            list(_pool().map(solve, rooms))
     return out
 
 
 def weights(mix: Array) -> Array:
     """``exp E[log share of a topic]`` up to a factor for each document, ``(m, K)``."""
     logs = psi(mix)
-    return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
+    return np.asarray(np.exp(logs - row_maxima(logs)))
 
 
 def _scaled(words: Array) -> Array:
@@ -141,6 +148,23 @@ def _alike(bags: Bags, components: int) -> Iterator[tuple[int, Indices]]:
             yield from ((width, same[at : at + size]) for at in range(0, len(same), size))
 
 
+def _rooms(
+    blocks: Iterable[tuple[int, Indices]], components: int
+) -> Iterator[list[tuple[int, Indices]]]:
+    """Blocks that are worked on together, of :data:`ROOM` numbers or one block: each of their
+    rounds costs one call of what reads no words, where small blocks would cost one each."""
+    together, numbers = list[tuple[int, Indices]](), 0
+    for width, which in blocks:
+        more = components * width * len(which)
+        if together and numbers + more > ROOM:
+            yield together
+            together, numbers = [], 0
+        together.append((width, which))
+        numbers += more
+    if together:
+        yield together
+
+
 def _widths(distinct: Indices) -> Indices:
     """The width to which a document of so many distinct words is padded, by nothing but that
     number: a quarter above it at most, and a multiple of 8. Finer, and blocks are small: slower."""
@@ -149,44 +173,70 @@ def _widths(distinct: Indices) -> Indices:
     return np.asarray(np.maximum(-(-distinct // step), 1) * step)
 
 
-def _mixes_of_block(
+@dataclass(frozen=True)
+class Padded:
+    """Documents of one width, padded with words that do not count.
+
+    counts ``(m, width)``; shares ``(m, width, K)``: how much of each word the topics have.
+    """
+
+    counts: Small
+    shares: Small
+
+    @classmethod
+    def of(cls, bags: Bags, which: Indices, width: int, by_word: Small) -> Padded:
+        """Some of the documents."""
+        starts, distinct = bags.starts[which], np.diff(bags.starts)[which]
+        inside = np.arange(width) < distinct[:, None]
+        at = np.where(inside, starts[:, None] + np.arange(width), 0)
+        counts = np.where(inside, bags.counts[at], 0.0).astype(np.float32)
+        return cls(counts, by_word[np.where(inside, bags.words[at], 0)])
+
+    def taken(self, which: NDArray[np.bool_]) -> Padded:
+        """Some of them."""
+        return self if which.all() else Padded(self.counts[which], self.shares[which])
+
+    def share_out(self, weight: Small, out: Small) -> None:
+        """Their words in topics of such weights, up to the weights themselves; both ``(m, K)``."""
+        whole = np.matmul(self.shares, weight[:, :, None])[:, :, 0]
+        whole += TINY
+        np.divide(self.counts, whole, out=whole)
+        np.matmul(whole[:, None, :], self.shares, out=out[:, None, :])
+
+
+def _mixes_of_blocks(
     bags: Bags,
-    which: Indices,
-    width: int,
+    blocks: Sequence[tuple[int, Indices]],
     by_word: Small,
     prior: Array | float,
     end: tuple[float, int],
 ) -> Array:
-    """:func:`mixes` of some documents, padded with words that do not count.
+    """:func:`mixes` of some documents, block after block.
 
     A document's mix is the same to the last bit whatever others stand beside it: it stops when it
     has been found itself, and its sums have the width of its own. Otherwise a document that is
     replaced could change what others add.
     """
-    starts, distinct = bags.starts[which], np.diff(bags.starts)[which]
+    count, topics = sum(len(which) for _, which in blocks), by_word.shape[1]
+    small = np.asarray(prior, dtype=np.float32)
     if not len(bags.words):
-        return np.full((len(which), by_word.shape[1]), np.asarray(prior, dtype=np.float32))
-    inside = np.arange(width) < distinct[:, None]
-    at = np.where(inside, starts[:, None] + np.arange(width), 0)
-    counts = np.where(inside, bags.counts[at], 0.0).astype(np.float32)
-    shares = by_word[np.where(inside, bags.words[at], 0)]
-    topics, small = by_word.shape[1], np.asarray(prior, dtype=np.float32)
-    mix = small + np.repeat(counts.sum(axis=1, keepdims=True) / np.float32(topics), topics, axis=1)
+        return np.full((count, topics), small)
+    placed = _placed([Padded.of(bags, which, width, by_word) for width, which in blocks])
+    words = np.concatenate([block.counts.sum(axis=1, keepdims=True) for _, block in placed])
+    mix = small + np.repeat(words / np.float32(topics), topics, axis=1)
     out = np.empty(mix.shape)
-    left = np.arange(len(which))
-    going = np.ones(len(which), dtype=bool)
+    left = np.arange(count)
+    going = np.ones(count, dtype=bool)
     tolerance, rounds = end
     before: tuple[Small, Small] | None = None
     for number in range(rounds):
-        weight = _weights(mix)
-        whole = np.matmul(shares, weight[:, :, None])[:, :, 0]
-        whole += TINY
-        np.divide(counts, whole, out=whole)
-        moved = np.matmul(whole[:, None, :], shares)[:, 0]
+        weight, moved = _weights(mix), np.empty_like(mix)
+        for at, block in placed:
+            block.share_out(weight[at], moved[at])
         moved *= weight
         moved += small
         step = moved - mix
-        settled = np.add.reduce(np.abs(step), axis=1) / topics < tolerance
+        settled = row_sums(np.abs(step)) / topics < tolerance
         ended = going & settled if number < rounds - 1 else going
         out[left[ended]] = moved[ended]
         going = going & ~ended
@@ -199,17 +249,29 @@ def _mixes_of_block(
             least = np.maximum(moved / SINGLE_2, small)  # a topic may come back
             mix, before = np.maximum(_ahead(*before, step), least), None
         if staying <= 0.75 * len(left):
-            left, mix, counts, shares = left[going], mix[going], counts[going], shares[going]
+            placed = _placed([block.taken(going[at]) for at, block in placed])
+            left, mix = left[going], mix[going]
             before = None if before is None else (before[0][going], before[1][going])
             going = going[going]
     return out
+
+
+def _placed(blocks: Iterable[Padded]) -> list[tuple[slice, Padded]]:
+    """Those that have documents, and where these stand."""
+    placed, first = list[tuple[slice, Padded]](), 0
+    for block in blocks:
+        last = first + len(block.counts)
+        if last > first:
+            placed.append((slice(first, last), block))
+        first = last
+    return placed
 
 
 def _ahead(mix: Small, first: Small, second: Small) -> Small:
     """Where steps lead to that go on as the first two from a mix: a third of the rounds (SQUAREM,
     Varadhan, Roland 2008, steplength S3). All ``(m, K)``."""
     bend = second - first
-    length, turn = (np.sqrt(np.add.reduce(a * a, axis=1)) for a in (first, bend))
+    length, turn = (np.sqrt(row_sums(a * a)) for a in (first, bend))
     length /= np.maximum(np.maximum(turn, length / FARTHEST), TINY)
     length = np.maximum(length, SINGLE_1)[:, None]
     return np.asarray(mix + length * (SINGLE_2 * first + length * bend))
@@ -227,7 +289,7 @@ def _weights(mix: Small) -> Small:
     np.divide(-SINGLE_2, below, out=below)
     below -= SINGLE_3
     below /= above
-    below -= below.max(axis=1, keepdims=True)
+    below -= row_maxima(below)
     np.exp(below, out=below)
     middle = mix + MIDDLE
     np.multiply(middle, middle, out=above)

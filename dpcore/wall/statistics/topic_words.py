@@ -15,6 +15,7 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.checks import positive
+from dpcore.short_rows import row_maxima, row_sums
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.kernels.threads import pool
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from dpcore.wall.subsample import Minibatches
 
 
-ENTRIES = 1 << 12  # of documents that are weighed together: their shares should fit a cache
+CELLS = 1 << 17  # shares of documents that are weighed together: they should fit a cache
 LEAST = 1e-100  # weight of a word below which no topic is taken to have it; squares stay normal
 ROUNDED = 2.0**-51  # of a norm, for each number in it: four units of rounding
 
@@ -186,8 +187,14 @@ def drawn_in(
             amount *= (radius / np.maximum(norms * at_most, radius))[some.owner]
         amounts[bags.starts[at.start] : bags.starts[at.stop]] = amount
 
-    list(pool().map(weigh, bags.blocks(ENTRIES)))
+    blocks = list(bags.blocks(_entries(weights.shape[1])))
+    list((pool().map if len(blocks) > 1 else map)(weigh, blocks))
     return amounts
+
+
+def _entries(topics: int) -> int:
+    """How many entries are weighed together."""
+    return max(1, CELLS // topics)
 
 
 def reaches(bags: Bags, topics: Array, weights: Array) -> Array:
@@ -195,7 +202,7 @@ def reaches(bags: Bags, topics: Array, weights: Array) -> Array:
     in. topics ``(K, V)``, weights ``(m, K)``."""
     by_word, weights = _largest_is_one(topics.T), _largest_is_one(weights)
     norms = np.empty(bags.count)
-    for at, block in bags.blocks(ENTRIES):
+    for at, block in bags.blocks(_entries(len(topics))):
         norms[at] = _amounts(block, by_word, weights[at], 1.0)[1]
     return norms
 
@@ -205,7 +212,7 @@ def _amounts(block: Bags, by_word: Array, own: Array, length: float | None) -> t
     owner = block.owner
     share = by_word[block.words]
     share *= own[owner]
-    whole = share.sum(axis=1)
+    whole = row_sums(share)
     shared = whole >= LEAST
     amount = np.where(shared, block.counts / np.where(shared, whole, 1.0), 0.0)
     if length is not None:
@@ -217,5 +224,5 @@ def _amounts(block: Bags, by_word: Array, own: Array, length: float | None) -> t
 def _largest_is_one(table: Array) -> Array:
     """Rows scaled so that their largest number is 1; undefined and negative numbers become 0."""
     safe = np.fmin(np.fmax(table, 0.0), 1e300)
-    most = safe.max(axis=1, keepdims=True)
+    most = row_maxima(safe)
     return np.asarray(safe / np.where(most > 0.0, most, 1.0))
