@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from dpcore.errors import InputError
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
 from dpcore.models.shared.moments import TINY, finite, floored_eigenvalues
 from dpcore.wall.kernels.threads import one_thread
-from dpcore.wall.statistics import STEEPEST, NoisyBelief
+from dpcore.wall.statistics import STEEPEST, NoisyBelief, pairs_of
 
 Numbers = NDArray[Any]  # in a precision of one's choice
 Indices = NDArray[np.intp]
@@ -167,25 +168,20 @@ def _entries(posterior: Posterior, kind: type[np.floating[Any]] = np.float32) ->
     return np.asarray(entries)
 
 
-def _pairs(units: int) -> tuple[Indices, Indices]:
-    """Rows and columns of those entries."""
-    above = np.triu_indices(units, 1)
-    first, second = (np.append(np.arange(units), side) for side in above)
-    return first, second
-
-
+@cache
 def _square(units: int) -> Indices:
     """Which of those entries each entry of a whole matrix is ``(K * K,)``."""
-    first, second = _pairs(units)
+    first, second = pairs_of(units)
     at = np.empty((units, units), dtype=np.intp)
     at[first, second] = at[second, first] = np.arange(len(first))
+    at.flags.writeable = False
     return at.ravel()
 
 
 def _scores(hidden: Array, posterior: Posterior, entries: Numbers) -> Array:
     """Root of the expected square of each pixel's log odds ``(m, J)``."""
     units = hidden.shape[1]
-    first, second = _pairs(units)
+    first, second = pairs_of(units)
     cast = hidden.astype(entries.dtype)
     products = np.take(cast, first, axis=1)
     products *= np.take(cast, second, axis=1)
@@ -278,7 +274,7 @@ def sums_over(drawn: Array, posterior: Posterior, rows: float) -> Sums:
     """Sums over public rows ``(n, J)`` of 0 and 1 that stand for so many rows, without noise."""
     hidden, curvature = e_step(drawn, posterior)
     units, scale = hidden.shape[1], rows / len(drawn)
-    first, second = _pairs(units)
+    first, second = pairs_of(units)
     products = hidden[:, first] * hidden[:, second] * math.sqrt(2.0)
     products[:, :units] = hidden
     return Sums(

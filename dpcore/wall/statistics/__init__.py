@@ -47,7 +47,12 @@ if TYPE_CHECKING:
         Vectors,
     )
     from dpcore.wall.statistics.second_moments import SecondMoments
-    from dpcore.wall.statistics.sigmoid_belief import STEEPEST, BeliefMoments, NoisyBelief
+    from dpcore.wall.statistics.sigmoid_belief import (
+        STEEPEST,
+        BeliefMoments,
+        NoisyBelief,
+        pairs_of,
+    )
     from dpcore.wall.statistics.statistic import STRUCTURES, Structure
     from dpcore.wall.statistics.topic_words import NoisyTopics, SharedOut, TopicWords, reaches
 else:
@@ -100,6 +105,7 @@ __all__ = [
     "Vectors",
     "epsilon_of_a_bit",
     "exhibit_labelled",
+    "pairs_of",
     "randomise",
     "randomise_bits",
     "reaches",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +36,15 @@ PARTS = ("hidden", "visible", "curvature", "pairs", "forms", "rows")
 COUNTED = 0.1  # weight of the row itself, whose sum says how much of the rows was kept
 TILE = 512  # rows that are looked at together
 STEEPEST = 0.25  # the largest curvature
+
+
+@cache
+def pairs_of(units: int) -> tuple[Indices, Indices]:
+    """Rows and columns of a form's entries ``(K(K+1)/2,)``: its diagonal, then above it."""
+    above = np.triu_indices(units, 1)
+    first, second = (np.append(np.arange(units), side) for side in above)
+    first.flags.writeable = second.flags.writeable = False
+    return first, second
 
 
 @dataclass(frozen=True)
@@ -198,7 +207,7 @@ def _of_rows(rows: Array, shape: BeliefMoments, hidden: Array, curvature: Array)
     out = np.empty(shape.size)
     parts = {name: out[shape.slice(name)] for name in PARTS}
     units = shape.hidden
-    first, second = (np.append(np.arange(units), side) for side in np.triu_indices(units, 1))
+    first, second = pairs_of(units)
     scale = np.ones((len(rows), 1))
     if shape.clip < 1.0:
         norms = shape.norms(hidden, rows, curvature)
