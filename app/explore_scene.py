@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from app.tables import badge, provenance, store_of
 from app.texts import explore as texts
 from app.texts.frame import LOSSES, OWN_TABLE, STAND_IN
 from dpcore.accounting import guess_rate
+from dpcore.accounting.base import Events
 from dpcore.arrays import Array
 from dpcore.datasets.cities import CITIES
 from dpcore.declaration import Picture
@@ -366,7 +368,13 @@ def _chance(guarantee: Guarantee | None, ledger: Ledger | None) -> float:
     """The best attacker's rate of success; NaN where nothing is proved."""
     if guarantee is None or guarantee.epsilon is None or ledger is None:
         return np.nan
-    return float(guess_rate(ledger.events))
+    return _guess_rate(ledger.events)
+
+
+@lru_cache(maxsize=1024)
+def _guess_rate(events: Events) -> float:
+    """Held, because a picture is drawn anew whenever more of its stops are there."""
+    return float(guess_rate(events))
 
 
 def without_epsilon(scenario: Scenario) -> Scenario:

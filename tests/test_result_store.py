@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app import compute, result_store, tables
+from app import compute, explore_scene, result_store, tables
 from app.explore_scene import picture, scene_of
 from app.result_store import (
     ALONE,
@@ -315,6 +315,21 @@ def test_a_hand_meets_the_nearest_fit_under_its_own_label_and_then_the_one_it_is
     next_one = compute.study(SMALL, data, store)
     assert len(compute.coming(slow.grid)) - len(compute.coming(next_one.grid)) == 1
     assert private(next_one).nearest[at] == at
+
+
+def test_a_picture_that_is_drawn_anew_asks_for_no_chance_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where each step reads a sample, the chance of one stop takes as long as a small picture."""
+    data, counted = tables.data_of(SMALL), list[Any]()
+    assert data is not None
+    rate = explore_scene.guess_rate
+    monkeypatch.setattr(explore_scene, "guess_rate", lambda e: counted.append(e) or rate(e))
+    explore_scene._guess_rate.cache_clear()
+    whole = compute.study(SMALL, data, ResultStore())
+    for _ in range(2):
+        scene_of(SMALL, data, whole, len(whole.grid.stops))
+    assert len(counted) == len({ledger.events for ledger in whole.grid.ledgers if ledger})
 
 
 @pytest.mark.merge
