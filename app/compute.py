@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from dpcore.evaluation.study import (
     Setting,
     budget_grid,
     curves,
+    exact_alone,
     fitted,
     references,
 )
@@ -43,6 +45,7 @@ SHOWN_ROWS = 500  # points drawn
 AT_ONCE = 40e6  # row visits (rows x runs x iterations x components) worked out without waiting
 GAMES = 2000  # of the attacker, at most
 LEAST_GAMES = 200
+FIRST = 5  # stops that are worked out before all others
 IN_HAND = 3e6  # row visits of a fit that is made while a hand waits for it
 NO_ROWS = 2e4  # row visits that a fit without rows would be worth
 SLOW_TO_LOAD = ("scipy.optimize", "sklearn.mixture")  # exact fits need them, kept studies do not
@@ -77,16 +80,17 @@ def study(
     wanted: float | None = None,
     *,
     ask: bool = True,
+    early: bool = False,
 ) -> Study:
     """The study of a scenario: whole at once where that is quick, else its current point first,
     then the bold fits (from coarse to fine, where all together take long), then further draws.
 
     wanted: a budget that a hand is on; where a fit is quick it is there at once, else it comes
-    next. ask: whether what is missing is worked out behind the page. Raises InputError when the
-    choices cannot be fitted.
+    next. ask: whether what is missing is worked out behind the page. early: whether references
+    beside the exact fit may come after the first stops; no curves are there before them. Raises
+    InputError when the choices cannot be fitted.
     """
     setting = scenario.setting(data.secret)
-    held_against = references_of(setting, data, store)
     grid_key = _grid_key(scenario, data)
     budgets, most = scenario.budgets(data.rows), draws_of(scenario)
     work = visits_of(scenario, data)
@@ -100,7 +104,7 @@ def study(
             store.curves.get((grid_key, most), lambda: stored_curves)
 
     def fits(some: Sequence[float], draws: Sequence[int]) -> BudgetGrid:
-        best = held_against.converged
+        best = converged_of(setting, data, store)
         return budget_grid(data.table, setting, best, some, draws, data.held_out)
 
     def everything() -> BudgetGrid:
@@ -130,6 +134,7 @@ def study(
         return store.curves.get(key, lambda: all_curves(grid))
 
     if whole:
+        held_against = references_of(setting, data, store)
         grid = store.grids.get((grid_key, most), everything)
         return Study(grid, held_against, compared(grid), True)
     few, at_a_time = min(5, most), FEW_DRAWS - 1 if scenario.cost == 1.0 else 1
@@ -142,14 +147,19 @@ def study(
 
     parts = so_far()
     now, drawn = next((part for part in parts if part[1]), parts[0] if parts else (None, None))
+    begins = early and drawn is None
+    held_against = (first_references_of if begins else references_of)(setting, data, store)
     if now is not None and drawn is not None and now.utility.shape[1] == most:
         return Study(now, held_against, drawn, True)
 
     def background() -> None:
         while some := next_budgets():
-            add(some)
+            there = add(some)
             if grid_key not in store.waiting:
                 return  # nobody looks at it any more
+            if len(budgets) - len(coming(there)) >= FIRST and grid_key not in store.wanted:
+                references_of(setting, data, store)
+        references_of(setting, data, store)
         done = so_far()[0][0]
         while True:
             draws = done.utility.shape[1]
@@ -219,7 +229,7 @@ def coarse_to_fine(stops: Sequence[float]) -> list[tuple[float, ...]]:
     >>> coarse_to_fine(range(13))
     [(0, 3, 6, 9, 12), (1, 2, 4, 5, 7, 8, 10, 11)]
     """
-    rounds, placed, count = list[tuple[float, ...]](), set[int](), 5
+    rounds, placed, count = list[tuple[float, ...]](), set[int](), FIRST
     while len(placed) < len(stops):
         whole = count > len(stops) / 2 and bool(placed)
         places = range(len(stops)) if whole else np.linspace(0, len(stops) - 1, count).round()
@@ -230,13 +240,25 @@ def coarse_to_fine(stops: Sequence[float]) -> list[tuple[float, ...]]:
     return rounds
 
 
-def more_of(shown: Study, scenario: Scenario, data: Data, store: ResultStore) -> bool:
-    """Whether more of a study is there than was seen."""
-    now = study(scenario, data, store)
-    if len(coming(now.grid)) < len(coming(shown.grid)):
+def more_of(
+    shown: Study, scenario: Scenario, data: Data, store: ResultStore, together: int = 1
+) -> bool:
+    """Whether more of a study is there than was seen: so many stops more, or the last."""
+    now = study(scenario, data, store, early=not shown.references.complete)
+    left = len(coming(now.grid))
+    if len(coming(shown.grid)) - left >= (together if left else 1):
+        return True
+    if now.references.complete and not shown.references.complete:
         return True
     more = now.grid.utility.shape[1] > shown.grid.utility.shape[1]
     return more or (now.curves is not None and shown.curves is None)
+
+
+def stops_together(shown: Study) -> int:
+    """How many stops more are shown together: those of the first round, then a quarter of the rest;
+    each has the page drawn anew, for which the fits wait."""
+    left = len(coming(shown.grid))
+    return max(1, FIRST - (len(shown.grid.stops) - left), left // 4)
 
 
 def draws_of(scenario: Scenario) -> int:
@@ -245,13 +267,41 @@ def draws_of(scenario: Scenario) -> int:
 
 
 def references_of(setting: Setting, data: Data, store: ResultStore) -> References:
-    """What a study is held against; the converged fit is worked out once for all clippings.
+    """What a study is held against. Raises InputError for fewer rows than parts."""
+    key = _references_key(setting, data)
+    if (earlier := store.references.peek(key)) is not None:
+        return earlier
+    best = converged_of(setting, data, store)
+
+    def make() -> References:
+        stored = kept_references(data, setting)
+        unclipped = ("any clipping", *_references_key(replace(setting, clip=1.0), data))
+        other = store.references.peek(unclipped)
+        anew = stored or references(data.table, setting, best, data.held_out, other)
+        return store.references.get(unclipped, lambda: anew) if other is None else anew
+
+    return store.references.get(key, make)
+
+
+def first_references_of(setting: Setting, data: Data, store: ResultStore) -> References:
+    """The same as soon as the converged fit is there; what is not known yet is NaN."""
+    key = _references_key(setting, data)
+    if store.references.peek(key) is not None or kept_references(data, setting) is not None:
+        return references_of(setting, data, store)
+    best = converged_of(setting, data, store)
+    first = partial(exact_alone, data.table, setting, best, data.held_out)
+    return store.references.get(("first", *key), first)
+
+
+def converged_of(setting: Setting, data: Data, store: ResultStore) -> Any:
+    """The exact fit, a batch of one, worked out once for all clippings.
 
     Raises InputError for fewer rows than parts.
     """
     key = _references_key(setting, data)
-    if (earlier := store.references.peek(key)) is not None:
-        return earlier
+    for place in (key, ("first", *key)):
+        if (earlier := store.references.peek(place)) is not None:
+            return earlier.converged
     if data.rows is not None and data.rows < setting.components:
         raise InputError("model", *texts.MORE_PARTS_THAN_ROWS)
     judge, options = yardstick(setting.model), setting.options()
@@ -264,16 +314,8 @@ def references_of(setting: Setting, data: Data, store: ResultStore) -> Reference
         ),
     )
     if data.whole is not None:  # groups keep their names when a person leaves
-        best, _ = judge.align(best, references_of(setting, data.whole, store).converged)
-
-    def make() -> References:
-        stored = kept_references(data, setting)
-        unclipped = ("any clipping", *_references_key(replace(setting, clip=1.0), data))
-        other = store.references.peek(unclipped)
-        anew = stored or references(data.table, setting, best, data.held_out, other)
-        return store.references.get(unclipped, lambda: anew) if other is None else anew
-
-    return store.references.get(key, make)
+        best, _ = judge.align(best, converged_of(setting, data.whole, store))
+    return best
 
 
 def hold_against(worked_out: References, setting: Setting, data: Data, store: ResultStore) -> None:

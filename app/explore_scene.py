@@ -57,6 +57,7 @@ def picture(scenario: Scenario, data: Data, study: Study) -> Scene:
         study.grid.utility.shape[1],
         study.grid.refusals,
         study.curves is None,
+        study.references.complete,
         tuple(intervals.by_budget(scenario, data, store, study.grid.epsilons)),
     )
     study, step = compute.with_extra_budget(study, scenario, data, store)
@@ -398,7 +399,7 @@ def pair(scenario: Scenario, data: Data) -> tuple[int, int]:
 def window(scenario: Scenario, data: Data) -> tuple[Mixture, Array | None]:
     """What the axes must hold: the exact fit to everybody, and the rows where all are shown."""
     data = data.whole or data
-    best = compute.references_of(scenario.setting(data.secret), data, store_of(data)).converged
+    best = compute.converged_of(scenario.setting(data.secret), data, store_of(data))
     rows = compute.shown_rows(data, store_of(data), scenario.model)
     return best, rows if len(rows) == data.rows else None
 
@@ -438,7 +439,8 @@ def lost(study: Study, whole: References | None = None) -> dict[str, tuple[str, 
         live_text[f"lost {name}"] = tuple(_signed(float(number), places) for number in part)
         live_text[f"wide {name}"] = tuple(f"{number:.2%}" for number in share)
     negative = np.any(np.nan_to_num(parts) < 0.0, axis=0)
-    once = read_once(study.grid) and not np.any(np.nan_to_num(parts[1]))
+    taken = parts[1][~np.isnan(parts[1])]  # by steps, where that is known
+    once = read_once(study.grid) and taken.size > 0 and not np.any(taken)
     if once:
         live_text["lost steps"] = ("–",) * len(middle)
     live_text["lost note"] = tuple(

@@ -200,7 +200,7 @@ def _scenes(
             continue
         tell(f"{data.title}: {explore.words_of(scenario, dial.name)[0]}")
         while not done(scenario, data, store, dial):
-            work_out(scenario, data, store, dial, study.references)
+            work_out(scenario, data, store, dial)
             sleep(LOOK)
         curve = swept(scenario, data, store, dial, study.references)
         if curve is not None:  # else its stops were refused, which the dial says now

@@ -89,7 +89,7 @@ def _walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
     fits, clipped = tuple[Any, ...](), None
     if next(iter(walked)).startswith(scenario.recipe.title):
         clipped = clipped_in_steps(data.table, setting, scenario.epsilon)
-        best = compute.references_of(setting, data, store).converged
+        best = compute.converged_of(setting, data, store)
         budgets = (None, scenario.epsilon)
         fits = tuple(fits_after(data.table, setting, budget, 0, best) for budget in budgets)
     return Walks(walked, refused, plain[:, 0], _spent(scenario, data), clipped, fits)

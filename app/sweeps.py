@@ -277,7 +277,6 @@ def work_out(
     data: Data,
     store: ResultStore,
     dial: Sliding,
-    references: References,
     wanted: float | None = None,
 ) -> None:
     """Have a study over a dial worked out behind the page, from coarse to fine, the bold fits of
@@ -288,8 +287,7 @@ def work_out(
         return
     setting = scenario.setting(data.secret)
     keys = _keys(scenario, data, dial)
-    if dial.name == "fitted_rows":
-        references = references_of(setting, data.every or data, store)
+    judged = data.every or data if dial.name == "fitted_rows" else data
     if wanted is None:
         store.wanted.setdefault(keys, dial.value)
     else:
@@ -302,7 +300,7 @@ def work_out(
                 table = some_rows(data.every or data, int(stops[0]), store).table
             at_stops = bold.held_at(stops) if isinstance(bold, Sweep) else None
             terms = (scenario.epsilon, dial.name, stops, draws, held_out, at_stops)
-            return sweep(table, setting, references, *terms)
+            return sweep(table, setting, references_of(setting, judged, store), *terms)
         except DPCoreError as refusal:
             return str(refusal)
 
@@ -325,7 +323,8 @@ def work_out(
                 while _left(there := store.answers.peek(place)):
                     left = stops if there is None else coming(there.grid)
                     part = at(following(rounds, left), draws, bold)
-                    more = partial(_with_stops, part=part, stops=stops, usual=references)
+                    usual = references_of(setting, judged, store)
+                    more = partial(_with_stops, part=part, stops=stops, usual=usual)
                     store.answers.change(place, more)
                     if keys not in store.waiting:
                         return  # nobody looks at it any more

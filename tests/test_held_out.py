@@ -212,7 +212,7 @@ def test_the_other_dials_judge_on_the_same_rows() -> None:
     dial = next(one for one in sliding(SMALL, data, store) if one.name == "clip")
     dial = replace(dial, stops=(0.5, SMALL.clip))
     while not done(SMALL, data, store, dial):
-        work_out(SMALL, data, store, dial, known.references)
+        work_out(SMALL, data, store, dial)
     found = swept(SMALL, data, store, dial, known.references)
     assert found is not None
     at = found.grid.stops.index(SMALL.clip)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from app import compute, explore_scene, result_store, tables
-from app.explore_scene import picture, scene_of
+from app.explore_scene import lost, picture, scene_of
 from app.result_store import (
     ALONE,
     AT_MOST,
@@ -27,10 +27,10 @@ from app.result_store import (
 )
 from app.scenario import Scenario, opening
 from app.texts import explore as texts
-from dpcore.evaluation.study import BudgetGrid, budget_grid, curves, fitted
+from dpcore.evaluation.study import BudgetGrid, References, budget_grid, curves, fitted, references
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.figures.frames import greyed
-from dpcore.figures.scene import Mark, Panel
+from dpcore.figures.scene import Mark, Panel, Rule
 from dpcore.wall.kernels.threads import one_thread
 
 SOON = 20.0  # seconds
@@ -317,6 +317,53 @@ def test_a_hand_meets_the_nearest_fit_under_its_own_label_and_then_the_one_it_is
     assert private(next_one).nearest[at] == at
 
 
+def test_a_page_begins_with_the_exact_fit_and_its_other_references_follow_the_first_stops(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither the private fits nor the other references differ from those of a page that waits."""
+    store, behind, order = ResultStore(), list[Callable[[], None]](), list[str]()
+    data = tables.data_of(SMALL)
+    assert data is not None
+
+    def keep(store: ResultStore, key: Hashable, work: Callable[[], None]) -> None:
+        store.waiting[key] = Future()
+        behind.append(work)
+
+    def stops_of(*terms: Any) -> BudgetGrid:
+        order.extend(["stop"] * len(terms[3]))
+        return budget_grid(*terms)
+
+    def references_of(*terms: Any) -> References:
+        order.append("references")
+        return references(*terms)
+
+    monkeypatch.setattr(compute, "AT_ONCE", 0)
+    monkeypatch.setattr(compute, "DRAWS", 2)
+    monkeypatch.setattr(compute, "kept_study", lambda *_: None)  # all is worked out
+    monkeypatch.setattr(compute, "in_background", keep)
+    monkeypatch.setattr(compute, "budget_grid", stops_of)
+    monkeypatch.setattr(compute, "references", references_of)
+    first = compute.study(SMALL, data, store, early=True)
+    assert order == ["stop"], "the current fit waits for the exact one alone"
+    assert not first.references.complete
+    assert first.references.converged_utility > first.references.bounds_utility
+    curve = scene_of(SMALL, data, first, len(first.grid.stops)).panels[-1]
+    assert not any(isinstance(layer, Rule) and np.isnan(layer.y) for layer in curve.layers)
+    losses = lost(first)
+    assert {*losses["lost steps"], *losses["lost noise"]} == {"–"}
+    assert not any(texts.READ_ONCE in note for note in losses["lost note"]), "nor is that known"
+    assert not compute.more_of(first, SMALL, data, store)
+
+    behind[0]()
+    assert compute.FIRST <= order.index("references") < order.count("stop")
+    assert compute.more_of(first, SMALL, data, store)
+    now = compute.study(SMALL, data, store, early=True)
+    assert now.complete
+    alone = references(data.table, SMALL.setting(), now.references.converged, data.held_out)
+    assert now.references == alone
+    assert first.references.converged_utility == alone.converged_utility
+
+
 def test_a_picture_that_is_drawn_anew_asks_for_no_chance_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -330,6 +377,27 @@ def test_a_picture_that_is_drawn_anew_asks_for_no_chance_again(
     for _ in range(2):
         scene_of(SMALL, data, whole, len(whole.grid.stops))
     assert len(counted) == len({ledger.events for ledger in whole.grid.ledgers if ledger})
+
+
+def test_stops_that_come_soon_are_shown_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each new picture holds up the fits; a hand, or who waits for long, sees every stop."""
+    monkeypatch.setattr(compute, "AT_ONCE", 0)
+    monkeypatch.setattr(compute, "kept_study", lambda *_: None)  # all is worked out
+    data, store = tables.data_of(SMALL), ResultStore()
+    assert data is not None
+    shown = compute.study(SMALL, data, store, ask=False, early=True)
+    every = len(shown.grid.stops)
+    few = shown.grid.taken(range(7)).among(shown.grid.stops[:7], texts.COMING)
+    left = replace(few, refusals=(None, *[texts.COMING] * 6))
+    assert compute.stops_together(replace(shown, grid=left)) == compute.FIRST - 1
+    assert compute.stops_together(shown) == (every - 1) // 4
+    best, more = shown.references.converged, tuple(compute.coming(shown.grid)[:2])
+    part = budget_grid(data.table, SMALL.setting(), best, more, (0,), data.held_out)
+    compute._with_bold(part, SMALL, data, store)
+    monkeypatch.setattr(compute, "in_background", lambda *_: None)
+    assert compute.more_of(shown, SMALL, data, store)
+    assert compute.more_of(shown, SMALL, data, store, together=2)
+    assert not compute.more_of(shown, SMALL, data, store, together=3)
 
 
 @pytest.mark.merge

@@ -52,13 +52,13 @@ def study(scenario: Scenario, dial: str, store: ResultStore) -> compute.Study:
     slide = replace(slide, stops=FEW[dial])
     known = compute.references_of(scenario.setting(data.secret), data, store)
     assert swept(scenario, data, store, slide, known) is None
-    made_now(scenario, data, store, slide, known)
+    made_now(scenario, data, store, slide)
     found = swept(scenario, data, store, slide, known)
     assert found is not None
     return found
 
 
-def made_now(scenario: Scenario, data: Any, store: ResultStore, slide: Sliding, known: Any) -> None:
+def made_now(scenario: Scenario, data: Any, store: ResultStore, slide: Sliding) -> None:
     """What the background would do."""
     from app import sweeps
 
@@ -68,7 +68,7 @@ def made_now(scenario: Scenario, data: Any, store: ResultStore, slide: Sliding, 
 
     later, sweeps.in_background = sweeps.in_background, at_once
     try:
-        sweeps.work_out(scenario, data, store, slide, known)
+        sweeps.work_out(scenario, data, store, slide)
     finally:
         sweeps.in_background = later
 
@@ -112,7 +112,7 @@ def test_a_stop_hands_what_it_is_held_against_to_the_study_over_epsilon() -> Non
     data, slide = begin(SMALL, "clip", store)
     slide = replace(slide, stops=FEW["clip"])
     known = compute.references_of(SMALL.setting(), data, store)
-    made_now(SMALL, data, store, slide, known)
+    made_now(SMALL, data, store, slide)
     found = swept(SMALL, data, store, slide, known)
     assert found is not None
     here = replace(SMALL, **slide.put(0.6, SMALL))
@@ -134,8 +134,7 @@ def test_the_fit_of_a_stop_is_not_made_again_when_the_dial_is_let_go(
     store, scenario = ResultStore(), replace(SMALL, third=dial if dial == "rows_per_person" else "")
     data, slide = begin(scenario, dial, store)
     slide = replace(slide, stops=FEW[dial])
-    known = compute.references_of(scenario.setting(data.secret), data, store)
-    made_now(scenario, data, store, slide, known)
+    made_now(scenario, data, store, slide)
     stop = FEW[dial][1]
     here, moved = replace(scenario, **slide.put(stop, scenario)), replace(slide, value=stop)
     monkeypatch.setattr(compute, "in_background", lambda *_: None)
@@ -164,8 +163,8 @@ def test_a_sweep_is_shown_as_far_as_it_is_there(monkeypatch: pytest.MonkeyPatch)
             work()
 
     monkeypatch.setattr(sweeps, "in_background", some)
-    sweeps.work_out(SMALL, data, store, slide, known, wanted=0.35)
-    sweeps.work_out(SMALL, data, store, slide, known)
+    sweeps.work_out(SMALL, data, store, slide, wanted=0.35)
+    sweeps.work_out(SMALL, data, store, slide)
     assert waited[:5] == [None] * 5
     found = waited[5]
     assert found is not None
@@ -200,7 +199,7 @@ def test_the_bold_fits_of_all_stops_come_before_their_other_draws(
     data, slide = begin(SMALL, "clip", store)
     slide = replace(slide, stops=FEW["clip"])
     known = compute.references_of(SMALL.setting(data.secret), data, store)
-    made_now(SMALL, data, store, slide, known)
+    made_now(SMALL, data, store, slide)
     count = len(slide.stops)
     assert made == [(1, False)] * count + [(compute.DRAWS, True)] * count
     whole = swept(SMALL, data, store, slide, known)
@@ -236,7 +235,7 @@ def test_a_dial_whose_stops_cannot_be_worked_out_says_why_and_slides_no_more(
     known = compute.references_of(SMALL.setting(data.secret), data, store)
     assert not done(SMALL, data, store, slide)
     monkeypatch.setattr(sweeps, "sweep", refuses)
-    made_now(SMALL, data, store, slide, known)
+    made_now(SMALL, data, store, slide)
     assert done(SMALL, data, store, slide)
     assert swept(SMALL, data, store, slide, known) is None
     _, slide = begin(SMALL, "clip", store)
@@ -381,7 +380,7 @@ def test_fewer_rows_are_among_more_and_fitted_alone() -> None:
     )
     slide = replace(slide, stops=(here.fitted_rows,))
     known = compute.references_of(setting, data, store)
-    made_now(scenario, data, store, slide, known)
+    made_now(scenario, data, store, slide)
     found = swept(scenario, data, store, slide, known)
     assert found is not None
     alone = budget_grid(fewer.table, setting, known.converged, (here.epsilon,), (0,), data.held_out)

@@ -21,7 +21,17 @@ from app.live import live
 from app.papers import at_full_size
 from app.parts import by_parts
 from app.result_store import Data, crowded
-from app.scenario import GENERATED, LISTED, PARTS, UPLOAD, Scenario, at_hand, begun, opening
+from app.scenario import (
+    GENERATED,
+    LISTED,
+    PARTS,
+    SHARED,
+    UPLOAD,
+    Scenario,
+    at_hand,
+    begun,
+    opening,
+)
 from app.settings import uploads_allowed
 from app.settings_panel import more_settings
 from app.spoilers import visible
@@ -42,7 +52,6 @@ from app.widgets import Apply, box, field, pick, slide
 from dpcore.datasets.catalogue import BundledCorpus
 from dpcore.declaration import Method, Model, declarations
 from dpcore.errors import DPCoreError
-from dpcore.evaluation.study import References
 from dpcore.evaluation.yardstick import metric_of
 from dpcore.figures.budget import NOTE
 from dpcore.figures.frames import Picture, current_scene, identity, map_scenes, with_step
@@ -80,7 +89,8 @@ def page() -> None:
     try:
         hand_over(scenario, data, store, beside)
         with st.spinner(texts.FITTING):
-            study = compute.study(scenario, data, store, on, ask=not late)
+            early = scenario.beside not in SHARED  # their pictures judge each stop at once
+            study = compute.study(scenario, data, store, on, ask=not late, early=early)
         pinned = pins.views(scenario, ask=study.complete)
         scenes = pictures(scenario, data, study, beside, pinned)
     except DPCoreError as error:
@@ -130,11 +140,11 @@ def page() -> None:
         classes.panel(scenario, data, study, ask=study.complete and (many or last))
     if st.session_state.get(steps.OPENED):
         return  # the page drawn anew would close the dialog; it is, once somebody closes that
-    come = partial(coming, scenario, data, study.references, hand)
+    come = partial(coming, scenario, data, hand)
     if any(come(dial, rest=0.0) for dial in late):
         return
     if not study.complete:
-        look_again(lambda: compute.more_of(study, scenario, data, store), every=0.3)
+        look_again(partial(more_of, study, scenario, data, on is not None, monotonic()), every=0.3)
         return
     if ends is None and intervals.suits(scenario):
         intervals.ask(scenario, data, store)
@@ -151,10 +161,17 @@ def page() -> None:
         compute.load_ahead(store)
 
 
+def more_of(shown: compute.Study, scenario: Scenario, data: Data, held: bool, begun: float) -> bool:
+    """Whether the page is drawn anew for what has come of a study: a few stops at a time, or each
+    where a hand waits for one or they are slow."""
+    one_by_one = held or monotonic() - begun > SLOW
+    together = 1 if one_by_one else compute.stops_together(shown)
+    return compute.more_of(shown, scenario, data, store_of(data), together)
+
+
 def coming(
     scenario: Scenario,
     data: Data,
-    references: References,
     hand: dict[str, float],
     dial: Sliding,
     rest: float,
@@ -166,14 +183,14 @@ def coming(
         return False
     late = still_to_come(scenario, data, store, dial)
     if not rest:
-        work_out(scenario, data, store, dial, references, hand.get(dial.key))
+        work_out(scenario, data, store, dial, hand.get(dial.key))
     enough = 1 if dial.key in hand or dial.name == PARTS else max(1, late // 4)
 
     def there() -> bool:
         waited = monotonic() - begun
         if waited < rest:
             return False
-        work_out(scenario, data, store, dial, references)
+        work_out(scenario, data, store, dial)
         more = late - still_to_come(scenario, data, store, dial)
         return more >= enough or (more > 0 and waited > SLOW) or done(scenario, data, store, dial)
 

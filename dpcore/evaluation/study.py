@@ -177,7 +177,7 @@ class References:
 
     converged: the best that is not private, a batch of one. own_steps: our iterations without noise
     or clipping. clipped: with clipping, without noise. single: the model's simplest rival, exact.
-    bounds: knowing nothing but the public bounds.
+    bounds: knowing nothing but the public bounds. What is not worked out yet is NaN.
     """
 
     converged: Any
@@ -187,6 +187,27 @@ class References:
     single_utility: float
     bounds_utility: float
     clipped_share: float
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of them are worked out, not the exact fit alone."""
+        return not np.isnan(self.own_steps_utility)
+
+
+def exact_alone(
+    table: PrivateTable, setting: Setting, best: Any, held_out: PrivateTable | None = None
+) -> References:
+    """The references that need no fit but the converged one, ``best``; the others are NaN."""
+    scorer, later = _scorer(table, setting, held_out), float("nan")
+    return References(
+        converged=best,
+        converged_utility=float(utility(setting.model, best, scorer, setting.metric)[0]),
+        own_steps_utility=later,
+        clipped_utility=later,
+        single_utility=later,
+        bounds_utility=least(setting.model, scorer, setting.metric),
+        clipped_share=later,
+    )
 
 
 def references(
@@ -207,16 +228,14 @@ def references(
     if other is not None:
         return replace(other, converged=best, **_clipping(table, setting, best, scorer))
     plain = judge.unbounded(judge.noiseless(options))
-    nothing = least(setting.model, scorer, setting.metric)
+    exact = exact_alone(table, setting, best, held_out)
     alone = {**plain, "n_components": judge.simplest, **judge.rival_options}
-    return References(
-        converged=best,
-        converged_utility=float(utility(setting.model, best, scorer, setting.metric)[0]),
+    return replace(
+        exact,
         own_steps_utility=_without_noise(table, setting, np.inf, plain, scorer),
         single_utility=_without_noise(table, setting, np.inf, alone, scorer)
         if judge.fits_rival
-        else nothing,
-        bounds_utility=nothing,
+        else exact.bounds_utility,
         **_clipping(table, setting, best, scorer),
     )
 

@@ -216,7 +216,8 @@ def _clipped(grid: BudgetGrid, references: Sequence[References]) -> Iterator[Rul
     """Our steps with clipping and without noise: a line, or a curve where clipping is the dial."""
     label = "same algorithm, clipping but no noise"
     if len({reference.clipped_utility for reference in references}) == 1:
-        yield Rule(references[0].clipped_utility, label, side="right")
+        if not np.isnan(references[0].clipped_utility):
+            yield Rule(references[0].clipped_utility, label, side="right")
         return
     heights = np.array([reference.clipped_utility for reference in references])
     yield Curve(*_there(grid, heights), colour=2, dash=1, label=label, name=label)
