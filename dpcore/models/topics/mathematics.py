@@ -189,12 +189,15 @@ class Padded:
         starts, distinct = bags.starts[which], np.diff(bags.starts)[which]
         inside = np.arange(width) < distinct[:, None]
         at = np.where(inside, starts[:, None] + np.arange(width), 0)
-        counts = np.where(inside, bags.counts[at], 0.0).astype(np.float32)
-        return cls(counts, by_word[np.where(inside, bags.words[at], 0)])
+        counts = np.where(inside, np.take(bags.counts, at), 0.0).astype(np.float32)
+        words = np.where(inside, np.take(bags.words, at), 0)
+        return cls(counts, np.take(by_word, words, axis=0))  # by an index as such it takes longer
 
     def taken(self, which: NDArray[np.bool_]) -> Padded:
         """Some of them."""
-        return self if which.all() else Padded(self.counts[which], self.shares[which])
+        if which.all():
+            return self
+        return Padded(self.counts.compress(which, axis=0), self.shares.compress(which, axis=0))
 
     def share_out(self, weight: Small, out: Small) -> None:
         """Their words in topics of such weights, up to the weights themselves; both ``(m, K)``."""
@@ -503,7 +506,9 @@ def log_likelihood_at(bags: Bags, words: Array, mix: Array, prior: Array | float
     by_word = np.ascontiguousarray(words.T)
     for first in range(0, len(owner), PIECE):
         at = slice(first, first + PIECE)
-        whole = np.einsum("ek,ek->e", by_word[bags.words[at]], weight[owner[at]])
+        shares = np.take(by_word, bags.words[at], axis=0)
+        own = np.take(weight, owner[at], axis=0)
+        whole = np.einsum("ek,ek->e", shares, own)
         score = bags.counts[at] * np.log(np.maximum(whole, 1e-300))
         values += np.bincount(owner[at], score, minlength=bags.count)
     prior_term = gammaln(priors.sum()) - gammaln(priors).sum() + logs @ (priors - 1.0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,10 +93,12 @@ class Bags:
         document would take digits from those behind it."""
         return np.bincount(self.owner, self.counts, minlength=self.count).astype(float)
 
-    @property
+    @cached_property
     def owner(self) -> Indices:
         """The document ``(e,)`` of each entry."""
-        return np.repeat(np.arange(self.count), self.distinct)
+        owner = np.repeat(np.arange(self.count), self.distinct)
+        owner.flags.writeable = False
+        return owner
 
     def take(self, positions: Indices) -> Bags:
         """Some of the documents, in the order asked for."""

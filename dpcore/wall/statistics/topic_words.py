@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dpcore.wall.subsample import Minibatches
 
 
-CELLS = 1 << 17  # shares of documents that are weighed together: they should fit a cache
+CELLS = 1 << 18  # shares of documents that are weighed together: they should fit a cache
 LEAST = 1e-100  # weight of a word below which no topic is taken to have it; squares stay normal
 ROUNDED = 2.0**-51  # of a norm, for each number in it: four units of rounding
 
@@ -210,8 +210,8 @@ def reaches(bags: Bags, topics: Array, weights: Array) -> Array:
 def _amounts(block: Bags, by_word: Array, own: Array, length: float | None) -> tuple[Array, Array]:
     """(what an entry counts for a unit of its topics' shares, norm of each document)."""
     owner = block.owner
-    share = by_word[block.words]
-    share *= own[owner]
+    share = np.take(by_word, block.words, axis=0)
+    share *= np.take(own, owner, axis=0)
     whole = row_sums(share)
     shared = whole >= LEAST
     amount = np.where(shared, block.counts / np.where(shared, whole, 1.0), 0.0)
