@@ -36,6 +36,7 @@ EARLIER = dict.fromkeys(
 FEWER = (
     "digits",
     "five_parties",
+    "two_clouds",
     "who_comes_back",
     "a_year_of_care",
     "lit_windows",
@@ -188,7 +189,7 @@ def test_one_step_of_the_slider_never_throws_the_picture_about(opening: Opening)
 
 def test_different_budgets_get_different_verdicts(opening: Opening) -> None:
     """With the model that the table opens with; so few digits show nothing at 0.1 and at 1, and
-    five parties, who comes back and a year of care nothing new from 1 on."""
+    five parties, two clouds, who comes back and a year of care nothing new from 1 on."""
     if not opening.first:  # three groups are found by k-means at any of these budgets
         return
     if opening.name == "million_places":  # its point: so many rows need hardly any budget

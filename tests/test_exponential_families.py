@@ -204,14 +204,11 @@ def test_a_table_suits_by_its_public_bounds() -> None:
     }
 
 
-def test_counts_below_zero_numbers_as_answers_and_balls_are_refused_by_their_bounds() -> None:
+def test_counts_below_zero_and_balls_are_refused_by_their_bounds() -> None:
     privacy = dp.Privacy(1.0, 1e-5)
     below = dp.load(pd.DataFrame({"x": [1.0, 2.0]}), schema=Schema.from_bounds({"x": (-1, 3)}))
     with pytest.raises(dp.InputError, match="a lower bound is below 0"):
         dp.fit("poisson", below, privacy=privacy, n_components=1)
-    ages = dp.load(pd.DataFrame({"x": [1.0, 2.0]}), schema=Schema.from_bounds({"x": (0, 110)}))
-    with pytest.raises(dp.InputError, match="answers are 0"):
-        dp.fit("bernoulli", ages, privacy=privacy, n_components=1)
     ball = dp.load(
         pd.DataFrame({"x": [0.1, 0.2], "y": [0.0, 0.1]}),
         schema=Schema((Column("x"), Column("y")), ball=Ball((0.0, 0.0), 1.0)),
@@ -219,6 +216,15 @@ def test_counts_below_zero_numbers_as_answers_and_balls_are_refused_by_their_bou
     for model in BUNDLED:
         with pytest.raises(dp.InputError, match="each column needs its own bounds"):
             dp.fit(model, ball, privacy=privacy, n_components=1)
+
+
+def test_numbers_that_are_read_as_answers_are_noted() -> None:
+    privacy = dp.Privacy(1.0, 1e-5)
+    cells = pd.DataFrame({"x": [1.0, 0.0] * 9, "age": [20.0, 60.0] * 9})
+    rows = dp.load(cells, schema=Schema.from_bounds({"x": (0, 1), "age": (0, 110)}))
+    (note,) = dp.fit("bernoulli", rows, privacy=privacy, n_components=1, seed=0).guarantee.notes
+    assert "reads numbers of age as shares" in note
+    assert not dp.fit("bernoulli", table("bernoulli"), privacy=privacy, seed=0).guarantee.notes
 
 
 def test_groups_are_found_again_in_any_order() -> None:

@@ -24,8 +24,7 @@ class Needs:
     last: the column beside the features, ``label`` | ``yes`` | ``number`` or none. own: it computes
     in the data's own units, so most bounds should be near 1. gaps: a missing cell may be its
     business. numbers: every column is a number; array: and has no name but its place. pictures:
-    they are pixels. box: every column has bounds of its own; counts: from 0 on;
-    answers: from 0 to 1.
+    they are pixels. box: every column has bounds of its own; counts: from 0 on.
     """
 
     last: str | None = None
@@ -36,7 +35,6 @@ class Needs:
     pictures: bool = False
     box: bool = False
     counts: bool = False
-    answers: bool = False
 
 
 def spans(schema: Schema) -> dict[str, Span]:
@@ -107,8 +105,6 @@ def _feature(rng: np.random.Generator, name: str, needs: Needs, wild: bool) -> C
     low, high = bounds(rng, own=needs.own, wild=wild)
     if needs.counts:
         low, high = 0.0, high - low
-    if needs.answers:
-        low, high = 0.0, 1.0
     missing: Any = None
     if rng.random() < 0.3:
         missing = low + 0.25 * (high - low)

@@ -5,4 +5,4 @@ from __future__ import annotations
 from dpcore.fuzzing.schemas import Needs
 from dpcore.fuzzing.ways import Way
 
-WAYS = (Way({}, needs=Needs(box=True, answers=True), grid=True, blocks=True),)
+WAYS = (Way({}, needs=Needs(box=True), grid=True, blocks=True),)

@@ -5,24 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.arrays import Array
-from dpcore.errors import InputError
+from dpcore.checks import listed
 from dpcore.models.exponential_family.mathematics import Family
+from dpcore.schema import Schema
 from dpcore.wall.data import PublicFrame
 
+SHARES = (
+    "this model is for answers of 0 (no) and 1 (yes), and reads numbers of {} as shares of the way "
+    "from a no, at the lower limit, to a yes"
+)
 LEAST_CHANCE = 1e-3  # of a yes and of a no; so that no answer is impossible
 
 
 class Bernoulli(Family):
     """A column's upper bound is a yes, ``y = 1``, its lower one a no, ``y = -1``."""
 
-    def demand(self, public: PublicFrame) -> None:
-        super().demand(public)
-        if np.any(public.center != 0.5) or np.any(public.half_range != 0.5):
-            raise InputError(
-                "columns",
-                "a column's limits are not 0 and 1, but answers are 0 (no) or 1 (yes)",
-                "name columns of answers, with limits 0 and 1",
-            )
+    def notes(self, schema: Schema) -> tuple[str, ...]:
+        """That a number is read as a share of a yes, where limits are not 0 and 1."""
+        columns = schema.numeric_columns()
+        odd = [c.name for c in columns if (c.lower, c.upper) != (0.0, 1.0)]
+        return (SHARES.format(listed(odd)),) if odd else ()
 
     def allowed(self, means: Array, public: PublicFrame, margin: Array | float = 0.0) -> Array:
         edge = 1.0 - np.maximum(2.0 * LEAST_CHANCE, margin)

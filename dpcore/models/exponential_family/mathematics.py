@@ -18,6 +18,7 @@ from dpcore.errors import InputError
 from dpcore.models.shared import group_means
 from dpcore.models.shared.group_means import Memory, farthest_first
 from dpcore.models.shared.moments import finite
+from dpcore.schema import Schema
 from dpcore.wall.data import PublicFrame
 from dpcore.wall.statistics import Block, EStep, NoisyClusters
 
@@ -55,6 +56,10 @@ class Family(ABC):
             raise InputError(
                 "ball", "each column needs its own bounds", "give each a lower and an upper bound"
             )
+
+    def notes(self, schema: Schema) -> tuple[str, ...]:
+        """What a careful reader should know of a fit within these limits."""
+        return ()
 
     @abstractmethod
     def allowed(self, means: Array, public: PublicFrame, margin: Array | float = 0.0) -> Array:
@@ -154,8 +159,8 @@ def revived(groups: Groups, released: NoisyClusters, family: Family, public: Pub
         return groups
     mean = groups.means[every, largest][:, None]
     apart = SPREAD * family.deviation(mean, public) * _directions(components, dim, 0)
-    share = groups.weights[every, largest] / (1.0 + gone.sum(axis=1))
     gone[every, largest] = gone.any(axis=1)
+    share = np.sum(groups.weights * gone, axis=1) / np.maximum(gone.sum(axis=1), 1)
     return Groups(
         np.where(gone, share[:, None], groups.weights),
         np.where(gone[..., None], family.allowed(mean + apart, public), groups.means),

@@ -23,6 +23,7 @@ from dpcore.models.shared.allocation import step_shares
 from dpcore.models.shared.group_means import count_and_sum_weights
 from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event, Gaussian
+from dpcore.schema import Schema
 from dpcore.wall.data import Frame, PublicFrame
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import Block, InFrame, MixtureSums, NoisyClusters
@@ -47,6 +48,9 @@ class FamilyRecipe(Recipe):
     def events(self, settings: FamilySettings) -> tuple[Event, ...]:
         mean, steps = _multipliers(settings)
         return (Event(Gaussian(mean)), *gaussians(steps))
+
+    def notes(self, settings: FamilySettings, schema: Schema) -> tuple[str, ...]:
+        return self.family.notes(schema)
 
     def takes_persons(self, settings: FamilySettings) -> bool:
         return True
