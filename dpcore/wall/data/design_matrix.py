@@ -8,15 +8,15 @@ categories is as long as one number, and not as ten: ``|v|^2`` is at most the nu
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.schema import Column, Schema, categories_meant, category_meant
-from dpcore.wall.data.clipping import bounded_rows, clip_to_ball
-from dpcore.wall.data.sources import FeatureRows, Opening
+from dpcore.wall.data.clipping import clip_to_ball
+from dpcore.wall.data.sources import FeatureRows, Opening, a_share
 from dpcore.wall.kernels.bounded_sums import Rows
 from dpcore.wall.table import PrivateTable
 
@@ -70,7 +70,8 @@ class Design:
 
     def rows(self, units: Array, radius: float) -> Array:
         """``x (n, p)`` of rows in unit coordinates ``(n, d)``, v clipped to ``|v| <= radius``."""
-        inside = clip_to_ball(self.scale * units + self.shift, radius)
+        moved = bool(np.any(self.shift))  # scale is 1 where nothing is shifted
+        inside = clip_to_ball(self.scale * units + self.shift if moved else units, radius)
         return np.concatenate([inside, np.full((len(inside), 1), INTERCEPT)], axis=1)
 
     def to_units(self, coefficients: Array) -> Array:
@@ -144,12 +145,14 @@ class LogisticRows(FeatureRows):
     """
 
     def __init__(self, table: PrivateTable, opening: Opening) -> None:
-        super().__init__(table, opening)
+        wide = math.isinf(opening.clip)
+        share = opening.clip if wide else a_share(opening.clip, "the bounds")
+        super().__init__(table, replace(opening, clip=share if wide else 1.0))
+        units = self._rows.units
         self._outcomes = outcomes_of(table, private=opening.filled)
-        _, units = bounded_rows(table, private=opening.filled)
         assert table.schema is not None  # rows without public bounds were refused
         self.design = Design.of(table.schema)
-        self.radius = opening.clip * self.design.radius
+        self.radius = share * self.design.radius
         self._designed = self.design.rows(units, self.radius)
         self._rows = Rows(self._designed[:, :-1], self.radius)
         self.reach = self.design.reach(min(opening.clip, 1.0))
