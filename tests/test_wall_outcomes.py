@@ -27,6 +27,8 @@ from dpcore.wall.statistics.logistic_statistics import (
     NoisyOutcomes,
     OutcomeMoments,
     OutcomeSums,
+    Weighing,
+    WeightedRows,
     put_inside,
 )
 from dpcore.wall.subsample import Minibatches, Sample
@@ -231,6 +233,85 @@ def test_no_frame_and_no_row_moves_a_sum_by_more_than_stated(trick: str, adjacen
             moved = weighted(found[0], shape) - weighted(found[1], shape)
         assert np.all(np.isfinite(moved))
         assert np.all(np.linalg.norm(moved, axis=1) <= shape.l2_sensitivity(adjacency) * (1 + 1e-9))
+
+
+@pytest.mark.parametrize("trick", [*HOSTILE, *FRAMES])
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.filterwarnings("ignore:(invalid|overflow):RuntimeWarning")
+def test_no_weight_and_no_frame_moves_weighted_rows_by_more_than_stated(
+    trick: str, adjacency: str
+) -> None:
+    rng, shape = np.random.default_rng(3), WeightedRows(5, math.hypot(1.4, 1.0))
+    frames = framed(trick if trick in FRAMES else "off", runs=2)
+    stated = shape.l2_sensitivity(adjacency) * (1 + 1e-9)
+    for trial in range(8):
+        frame = people(6, trial)
+        other = frame.copy()
+        other.loc[0, ["age", "where"]] = [rng.choice([0.0, 100.0, 1e300, -math.inf]), "west"]
+        other = other.iloc[1:] if adjacency == "add_remove" else other
+        coefficients = rng.normal(size=(2, 5)) * 10.0 ** rng.integers(-3, 4)
+        asked = Weighing(
+            frames, coefficients, lambda scores, run: HOSTILE.get(trick, np.sign)(scores)
+        )
+        found = [
+            opened(each, runs=2, adjacency=adjacency).release(
+                "test", shape, asked, Noise("gaussian", 1e-12)
+            )
+            for each in (frame, other)
+        ]
+        moved = (found[0].sums - found[1].sums) / shape.scale("sums")
+        assert np.all(np.isfinite(moved))
+        assert np.all(np.linalg.norm(moved, axis=1) <= stated)
+
+
+def test_rows_on_two_sides_of_a_jump_attain_the_lemma_of_weighted_rows() -> None:
+    shape, frame = WeightedRows(5, math.hypot(1.4, 1.0)), people(10)
+    other = frame.copy()
+    frame.loc[0, ["age", "where"]] = [100.0, "north"]
+    other.loc[0, ["age", "where"]] = [99.9999, "north"]
+    rows = [opened(each).source._designed[0] for each in (frame, other)]
+    jump = np.array([[1.0, 0.0, 0.0, 0.0, 0.0]])
+    balls = framed("narrow", runs=1)
+    place = np.mean([1.4 * row[0] / np.linalg.norm(row[:-1]) for row in rows])
+    asked = Weighing(balls, jump, lambda scores, run: np.sign(scores - place))
+    found = [
+        opened(each).release("test", shape, asked, Noise("gaussian", 1e-12)).sums
+        for each in (frame, other)
+    ]
+    moved = np.linalg.norm(found[0] - found[1]) / shape.scale("sums")
+    assert 0.999 * shape.l2_sensitivity("replace_one") <= moved <= 2.0 * (1 + 1e-7)
+
+
+def test_weighted_rows_are_the_rows_of_the_frame_times_their_weights() -> None:
+    session, frames = opened(people(70), runs=2, private=False), framed("off", runs=2)
+    coefficients = np.random.default_rng(0).normal(size=(2, 5))
+    asked = Weighing(frames, coefficients, lambda scores, run: np.tanh(scores * (run + 1)))
+    shape = WeightedRows(5, math.hypot(1.4, 1.0))
+    found = session.release("test", shape, asked, Noise("gaussian", 0.0))
+    for run in range(2):
+        inside = frames.apply(session.source._designed[:, :-1], slice(run, run + 1))[0]
+        x = np.concatenate([inside, np.ones((1, inside.shape[1]))])
+        expected = x @ np.tanh((coefficients[run] @ x) * (run + 1))
+        np.testing.assert_allclose(found.sums[run], expected, rtol=1e-12)
+
+
+def test_weighted_rows_that_are_not_asked_for_as_stated_are_refused() -> None:
+    shape, frames = WeightedRows(5, math.hypot(1.4, 1.0)), framed("off", runs=1)
+    asked = Weighing(frames, np.ones((1, 5)), lambda scores, run: scores)
+    few = (Noise("gaussian", 1.0),)
+    with pytest.raises(WallError, match="labels"):
+        opened(people(), adjacency="label").release("test", shape, asked, few)
+    for wrong, words in (
+        (replace(asked, coefficients=np.ones((1, 4))), "coefficients"),
+        (replace(asked, frame=framed("off", runs=2)), "centers"),
+        (replace(asked, frame=replace(frames, matrix=np.eye(4)[None])), "balls"),
+        (replace(asked, weigh=lambda scores, run: np.ones(3)), "shape"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            opened(people()).release("test", shape, wrong, few)
+    wide, session = replace(asked, frame=replace(frames, radius=1.5)), opened(people())
+    with pytest.raises(WallError, match="ball"):
+        session.release("test", shape, wide, few)
 
 
 def test_in_a_narrow_frame_a_row_moves_the_sums_by_what_is_stated() -> None:

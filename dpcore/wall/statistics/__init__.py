@@ -34,6 +34,8 @@ if TYPE_CHECKING:
         NoisyOutcomes,
         OutcomeMoments,
         OutcomeSums,
+        Weighing,
+        WeightedRows,
     )
     from dpcore.wall.statistics.mixture_moments import InFrame, MixtureMoments, NoisyMoments
     from dpcore.wall.statistics.perturbed_objective import PerturbedObjective
@@ -103,6 +105,8 @@ __all__ = [
     "TopicWords",
     "VectorRows",
     "Vectors",
+    "Weighing",
+    "WeightedRows",
     "epsilon_of_a_bit",
     "exhibit_labelled",
     "pairs_of",

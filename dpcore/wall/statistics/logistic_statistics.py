@@ -26,11 +26,12 @@ from dpcore.mechanisms.gaussian import (
     symmetric_size,
     symmetric_to_coordinates,
 )
-from dpcore.wall.data.clipping import demand_squares
+from dpcore.wall.data.clipping import TINY, demand_squares
 from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.data.design_matrix import INTERCEPT
-from dpcore.wall.kernels.row_blocks import looked_at, pieces
+from dpcore.wall.kernels.row_blocks import filled_up, looked_at, pieces
 from dpcore.wall.kernels.threads import Memory, in_order, one_thread
+from dpcore.wall.statistics.row_vectors import quiet
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ Curvature = Callable[[Array, Indices], Array]
 
 TILE = 512  # rows that are weighted at once
 FRAMED_NUMBERS = 1 << 18  # of the rows that are put in frames at once
+WEIGHED_NUMBERS = 1 << 17  # of those that are weighed at once
 
 
 @dataclass(frozen=True)
@@ -246,6 +248,131 @@ class CurvatureMoments(OutcomeMoments):
             raise WallError("squares do not depend on labels, so there is nothing to protect")
         blocks = super().sensitivity(adjacency).blocks
         return Sensitivity(blocks["squares"][0], blocks)
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """What is asked of rows for :class:`WeightedRows`: a frame and coefficients ``(B, p)`` for each
+    run, and how a row's score in it becomes a weight.
+
+    weigh: given scores ``(m,)`` and a run, the weights ``(m,)``. All of it is made of public and
+    released numbers.
+    """
+
+    frame: Frame
+    coefficients: Array
+    weigh: Callable[[Array, int], Array]
+
+
+@dataclass(frozen=True)
+class WeightedRows(Summed[Weighing, NoisyOutcomes]):
+    r"""``w x / R`` of a row: ``|x| <= radius = R``, and a weight w in [-1, 1] that a model makes of
+    the row's score ``b.x``.
+
+    The wall puts w there; what is undefined becomes 0. Rows are seen in a frame as in
+    :class:`OutcomeMoments`. Outcomes are not read, so no label moves it.
+
+    **Guarantee.** The L2 sensitivity is 2 where a row is replaced, and 1 where one is added or
+    removed.
+
+    *Proof.* ``w x / R`` lies in the unit ball: two differ by at most its diameter 2, and one from
+    nothing by at most 1. A row at the edge of the ball with weight 1 attains the second. The first
+    is approached by two such rows on both sides of a score at which the weight jumps from -1 to 1.
+    QED.
+    """
+
+    dim: int
+    radius: float
+
+    lemma = "diameter of the rows of a clipped ball, each with a weight between -1 and 1"
+    components = 1
+
+    def __post_init__(self) -> None:
+        whole("dim", self.dim)
+        demand_squares("radius", positive("radius", self.radius))
+
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """The sums."""
+        return {"sums": Part(self.dim, self.radius)}
+
+    def sensitivity(self, adjacency: str) -> Sensitivity:
+        """The lemma; ``sqrt p`` times as much in L1. Raises WallError where labels alone are
+        protected."""
+        if adjacency == "label":
+            raise WallError("scores do not depend on labels, so there is nothing to protect")
+        length = math.sqrt(self.dim)
+        return by_adjacency(
+            adjacency,
+            replace_one=Sensitivity(2.0, {"sums": (2.0, 2.0 * length)}),
+            add_remove=Sensitivity(1.0, {"sums": (1.0, length)}),
+        )
+
+    def checked(self, session: Session[Any], of: Weighing) -> Weighing:
+        if of.frame.center.shape != (session.runs, self.dim - 1):
+            raise ValueError("frames must have centers of the shape (runs, dim - 1)")
+        if of.frame.matrix.shape != (session.runs, 1, 1):
+            raise ValueError("frames must be balls")
+        if of.coefficients.shape != (session.runs, self.dim):
+            raise ValueError("coefficients must have the shape (runs, dim)")
+        return of
+
+    def bounds(self, session: Session[Any], of: Weighing) -> tuple[float, float]:
+        return self.radius, session.source.design.around(of.frame.radius)
+
+    def total(
+        self, session: Session[Any], of: Weighing, batches: Minibatches | None
+    ) -> tuple[Array, None]:
+        """A sum over blocks of rows; in a release these are of one size.
+
+        Raises ValueError where a model gives weights of another shape, WallError for samples.
+        """
+        if batches is not None:
+            raise WallError("these rows cannot be subsampled")
+        rows, total = session.source._designed, np.zeros((session.runs, 1, self.size))
+        memory, height = Memory(), max(1, WEIGHED_NUMBERS // self.dim)
+        parts = [(run, some) for some in pieces(len(rows), height) for run in range(session.runs)]
+
+        def part(index: int) -> Array:
+            run, some = parts[index]
+            block, count = rows[some], some.stop - some.start
+            block = filled_up(block, height) if session._for_good else block
+            moved = memory("moved", len(block), self.dim - 1)
+            slopes, constant = of.coefficients[run, :-1], of.coefficients[run, -1]
+            with quiet(private=session.private):
+                drawn = _drawn(block[:, :-1], of.frame, run, moved)
+                scores = drawn * (moved @ slopes) + INTERCEPT * constant
+                weights = np.asarray(of.weigh(scores, run), dtype=np.float64)
+            if weights.shape != scores.shape:
+                raise ValueError("the model returned weights whose shape is not (rows,)")
+            weights = np.clip(np.where(np.isnan(weights), 0.0, weights), -1.0, 1.0)
+            weights[count:] = 0.0
+            return np.append((drawn * weights) @ moved, INTERCEPT * weights.sum())
+
+        def add(index: int, sums: Array) -> None:
+            total[parts[index][0], 0] += sums
+
+        in_order(part, add, len(parts))
+        return total, None
+
+    def released(
+        self, session: Session[Any], total: Array, scales: dict[str, Array], unnoised: None
+    ) -> NoisyOutcomes:
+        squares = np.zeros((session.runs, 0, 0))
+        return NoisyOutcomes(total[:, 0], squares, scales["sums"], np.zeros(session.runs))
+
+
+def _drawn(rows: Array, frame: Frame, run: int, moved: Array) -> Array:
+    """Rows ``(m, d)`` less the middle of a run's ball, put into ``moved``, and what each of these
+    is multiplied by ``(m,)`` to lie in the ball. One at a distance that is no number becomes the
+    middle."""
+    np.subtract(rows, frame.center[run], out=moved)
+    norms = np.sqrt(np.einsum("md,md->m", moved, moved))
+    if not np.isfinite(norms.max(initial=0.0)):
+        wild = ~np.isfinite(norms)
+        moved[wild], norms[wild] = 0.0, 0.0
+    drawn = np.minimum(frame.matrix[run, 0], frame.radius / np.maximum(norms, TINY))
+    return np.asarray(np.where(drawn >= 0.0, drawn, 0.0))
 
 
 def _largest(a2: float, b2: float, k: float, other: float) -> float:
