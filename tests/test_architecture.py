@@ -167,6 +167,7 @@ MATHEMATICS = {
     "missing",
     "cells",
     "variational",
+    "newton",
 }
 
 # The promise: all of the wall that whoever fits may import. Rows are sealed in a table, a session

@@ -7,6 +7,7 @@ would make of that. Rows are taken off the front, so that all others move.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,6 +23,7 @@ from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture.group_frames import sharing
 from dpcore.models.gradient_em.mathematics import GRADIENT_MODELS
 from dpcore.models.logistic_regression import variational
+from dpcore.models.logistic_regression.newton import Line
 from dpcore.models.topics import mathematics as lda
 from dpcore.wall.data import FeatureRows, LabelledRows, LogisticRows, MaskedRows
 from dpcore.wall.data.clipping_frame import Frame
@@ -32,6 +34,7 @@ from dpcore.wall.noise import GridNoise
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import GroupMoments, InGroups
 from dpcore.wall.statistics import class_moments as labelled
+from dpcore.wall.statistics import logistic_statistics as outcomes
 from dpcore.wall.statistics import row_vectors as vectors
 from dpcore.wall.statistics.gradients import RowGradient
 from dpcore.wall.statistics.mixture_moments import InFrame, MixtureMoments
@@ -164,6 +167,28 @@ def outcome_gradients(shift: int, dim: int, _: object) -> Array:
     return shown(told, session.source._count)
 
 
+def weighed(shift: int, dim: int, _: object) -> Array:
+    """What a step of a regression asks of each row, its score and its weight ``(2, n)``."""
+    rng, told = np.random.default_rng(dim), []
+    session = opened(LogisticRows, shift, dim)
+    size = session.source.design.size
+    coefficients = rng.normal(0.0, 3.0, (1, size))
+    line = Line.of(coefficients, 1.4)
+    balls = Frame.balls(rng.normal(0.0, 0.1, (1, dim)), np.array([0.7]))
+
+    def watched(scores: Array, run: int) -> Array:
+        told.append(np.stack([scores, line.weights(scores, run)]))
+        return told[-1][1]
+
+    asked = outcomes.Weighing(replace(balls, radius=1.4), coefficients, watched)
+    shape = outcomes.WeightedRows(size, session.source.design.around(1.4))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(outcomes, "WEIGHED_NUMBERS", 256 * size)
+        patch.setattr(outcomes, "in_order", lambda part, add, count: [*map(part, range(count))])
+        session.release("step", shape, asked, GAUSSIAN)
+    return shown(told, session.source._count)
+
+
 def in_class(shift: int, dim: int, _: object) -> Array:
     """The rows of a class in its frame ``(d, n)``."""
     rng, told = np.random.default_rng(dim), []
@@ -190,6 +215,7 @@ CASES: list[tuple[Callable[..., Array], int, Any]] = [
     *((group_weights, dim, groups) for dim in (1, 3, 7, 12) for groups in (2, 5)),
     *((gradient_vectors, dim, model) for dim in (1, 3, 7) for model in GRADIENT_MODELS),
     *((outcome_gradients, dim, None) for dim in (1, 3, 7)),
+    *((weighed, dim, None) for dim in (1, 3, 7, 12, 40)),
     *((in_class, dim, None) for dim in (1, 3, 7, 12)),
 ]
 

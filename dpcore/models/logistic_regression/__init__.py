@@ -137,9 +137,11 @@ MODEL = Model(
     papers=("park2020", "chaudhuri2011", "jalko2017"),
     statement=Statement(
         adds="the row times its outcome, and the row's square: *joint diameter of outcome sums and "
-        "curvature-weighted squares in a clipped ball*",
-        proved="one release, in a ball found by three earlier ones; all later steps are "
-        "post-processing",
+        "curvature-weighted squares in a clipped ball*; the row times the distance of its chance "
+        "from a line: *diameter of the rows of a clipped ball, each with a weight between -1 and "
+        "1*",
+        proved="one release, in a ball found by three earlier ones, and three small ones that lead "
+        "from a linear discriminant to the regression; all else is post-processing",
         claim="VIPS 2020: two sums, each with its own noise, are composed as one release. The "
         "claim holds because the stated sensitivities are larger than the true ones",
     ),

@@ -4,14 +4,15 @@ Every array carries a leading axis of runs. Rows are ``x = (v, 1)`` of a public 
 (:mod:`dpcore.wall.data.design_matrix`); statistics are ``sum (y - 1/2) x`` and ``sum k x x^T``. Two
 fits read them, and are total:
 
-==========  =======================================================================================
-one shot    k = 1. These are all first and second moments of the rows by outcome, so the best linear
-            rule is known (Fisher 1936), and so are its log odds if scores are normal within each
-            outcome: linear discriminant analysis
-steps       variational Bayes with Polya-Gamma augmentation (Polson, Scott, Windle 2013; Park,
-            Foulds, Chaudhuri, Welling 2020, Eq 43-59): ``k = 2 tanh(t/2)/t``, ``t^2`` the expected
-            square of a row's score; a Gamma prior on the precision of the coefficients
-==========  =======================================================================================
+============  ====================================================================================
+discriminant  k = 1. These are all first and second moments of the rows by outcome, so the best
+              linear rule is known (Fisher 1936), and its log odds if scores are normal within each
+              outcome: linear discriminant analysis. From there start the steps of
+              :mod:`dpcore.models.logistic_regression.newton`
+steps         variational Bayes with Polya-Gamma augmentation (Polson, Scott, Windle 2013; Park,
+              Foulds, Chaudhuri, Welling 2020, Eq 43-59): ``k = 2 tanh(t/2)/t``, ``t^2`` the
+              expected square of a row's score; a Gamma prior on the precision of the coefficients
+============  ====================================================================================
 """
 
 from __future__ import annotations
@@ -114,31 +115,61 @@ class SlopeCorrection:
     error: Array | float
 
 
-UNCLIPPED = SlopeCorrection(1.0, 0.0)
-
-
 def nothing(runs: int, size: int) -> Coefficients:
     """Coefficients of which nothing is known: even odds for everybody."""
     eye = np.repeat(np.eye(size)[None], runs, axis=0)
     return Coefficients(np.zeros((runs, size)), eye, 0.0 * eye)
 
 
+@dataclass(frozen=True)
+class Discriminant:
+    """What one release with k = 1 says, per row, and the linear discriminant that follows.
+
+    fit: its coefficients. sums ``(B, p)``, squares ``(B, p, p)``, and ``*_sd (B,)`` of the noise in
+    them: as :class:`NoisyOutcomes`, per row. rows ``(B,)``: how many. response ``(B, p, p)``: how
+    coefficients follow the sums.
+    """
+
+    fit: Coefficients
+    sums: Array
+    squares: Array
+    sums_sd: Array
+    squares_sd: Array
+    rows: Array
+    response: Array
+
+    def at(self, run: int) -> Discriminant:
+        """One of the runs, as a batch."""
+        some = slice(run, run + 1)
+        return Discriminant(
+            self.fit.at(some),
+            self.sums[some],
+            self.squares[some],
+            self.sums_sd[some],
+            self.squares_sd[some],
+            self.rows[some],
+            self.response[some],
+        )
+
+    @property
+    def odds(self) -> Array:
+        """Log odds ``(B,)`` of the share of yes."""
+        share = np.clip(0.5 + self.sums[:, -1], RAREST, 1.0 - RAREST)
+        return np.asarray(np.log(share / (1.0 - share)))
+
+
 @one_thread()
-def one_shot(
-    released: NoisyOutcomes, rows: Array | float, correction: SlopeCorrection = UNCLIPPED
-) -> Coefficients:
+def discriminant(released: NoisyOutcomes, rows: Array | float) -> Discriminant:
     r"""Coefficients from one release with k = 1; linear discriminant analysis without noise.
 
-    rows: their number where public, or a noisy one ``(B,)``. correction: for clipped
-    rows. The rule is
+    rows: their number where public, or a noisy one ``(B,)``. The rule is
     ``m = (sum x x^T / 4 + ridge)^-1 sum (y - 1/2) x``, a step from 0 that needs no curvature; the
     ridge is the size of the noise's eigenvalues. Its scores then get the slope and the intercept
     that their own mean and spread within each outcome ask for (:func:`_calibrated`).
 
     **Intervals.** covariance is first order, in two parts: of sampling, ``s^2 (n C)^-1`` with C the
     covariance of v and s the spread of y around the rule; of noise, that of ``S - Q m / 4`` through
-    the inverse, and that of the correction. It leaves out the ridge's pull towards 0
-    and the rest of the slope's error.
+    the inverse. It leaves out the ridge's pull towards 0 and the rest of the slope's error.
     """
     runs, size = released.sums.shape
     count = np.maximum(np.broadcast_to(np.asarray(rows, dtype=float), runs), 1.0)
@@ -146,21 +177,38 @@ def one_shot(
     squares = finite(released.squares / count[:, None, None], LARGEST)
     squares[:, -1, -1] = 1.0
     sums_sd, squares_sd = released.sums_sd / count, released.squares_sd / count
-    inverse = _inverse(squares / 4.0, squares_sd * np.sqrt(size) / 4.0, sums_sd / EXPECTED)
+    ridge, noise = squares_sd * np.sqrt(size) / 4.0, sums_sd / EXPECTED
+    inverse = _inverse(squares / 4.0, ridge, noise)
     rule = np.einsum("bij,bj->bi", inverse, sums)
-    calibrated = _calibrated(rule, sums, squares, inverse, sums_sd, squares_sd, correction.factor)
-    slope, intercept, left = calibrated
+    slope, intercept, left = _calibrated(rule, sums, squares, inverse, sums_sd, squares_sd)
     plain = sums_sd**2 + squares_sd**2 / 32.0 * np.sum(rule**2, axis=1)
     noise = plain[:, None, None] * np.eye(size)
     noise = noise + (squares_sd**2 / 32.0)[:, None, None] * rule[:, :, None] * rule[:, None]
-    off = np.broadcast_to(np.asarray(correction.error, dtype=float), runs)[:, None] * rule
-    noise = inverse @ noise @ inverse + off[:, :, None] * off[:, None]
-    grown = slope[:, None, None] ** 2
+    response = slope[:, None, None] * inverse
+    noise = response @ noise @ response
     coefficients = slope[:, None] * rule
     coefficients[:, -1] = intercept
-    sampling = (left / count)[:, None, None] * 4.0 * inverse
+    sampling = (left / count * slope)[:, None, None] * 4.0 * response
+    fit = Coefficients(finite(coefficients, LARGEST), finite(sampling + noise), finite(noise))
+    return Discriminant(fit, sums, squares, sums_sd, squares_sd, count, response)
+
+
+def unclipped(fit: Coefficients, odds: Array, correction: SlopeCorrection) -> Coefficients:
+    """A fit to clipped rows, for rows that are not clipped: scores turn about the log odds ``(B,)``
+    of the share of yes, and what is uncertain about how far is added."""
+    factor = np.broadcast_to(np.asarray(correction.factor, dtype=float), fit.runs)
+    error = np.broadcast_to(np.asarray(correction.error, dtype=float), fit.runs)
+    moved = fit.mean.copy()
+    moved[:, -1] -= odds
+    off = error[:, None] * moved
+    off = off[:, :, None] * off[:, None]
+    moved = factor[:, None] * moved
+    moved[:, -1] += odds
+    grown = (factor**2)[:, None, None]
     return Coefficients(
-        finite(coefficients, LARGEST), finite(grown * (sampling + noise)), finite(grown * noise)
+        finite(moved, LARGEST),
+        finite(grown * fit.covariance + off),
+        finite(grown * fit.noise_covariance + off),
     )
 
 
@@ -186,15 +234,13 @@ def _calibrated(
     inverse: Array,
     sums_sd: Array,
     squares_sd: Array,
-    factor: Array | float,
 ) -> tuple[Array, Array, Array]:
     """Slope and intercept ``(B,)`` of a rule's scores, and the variance of y that they leave.
 
     All moments are per row. A score that is normal within each outcome has log odds that rise by
     (distance of its two means) / (its variance within). What the rule owes to the noise in the
     moments it is judged by is taken off; where little is left, a little is kept, unless it is
-    clearly of the other sign. Clipping takes more off the variance than off the distance of the
-    means: log odds of rows that are not clipped rise by less, by the factor.
+    clearly of the other sign.
     """
     slopes, mean = rule[:, :-1], squares[:, :-1, -1]
     share = np.clip(0.5 + sums[:, -1], RAREST, 1.0 - RAREST)
@@ -215,7 +261,7 @@ def _calibrated(
     between = reach**2 / variance
     total = np.maximum(total, (1.0 + THINNEST) * between)
     within = np.maximum(total - between, 1e-300)
-    slope = np.clip(factor * reach / variance / within, -STEEPEST, STEEPEST)
+    slope = np.clip(reach / variance / within, -STEEPEST, STEEPEST)
     middle = score + (0.5 - share) * reach / variance  # between the mean scores of both outcomes
     intercept = np.log(share / (1.0 - share)) - slope * middle
     left = variance * within / np.maximum(total, 1e-300)

@@ -1,18 +1,19 @@
-"""Private logistic regression: one release that serves every later step, and three that iterate.
+"""Private logistic regression: one release that nearly serves all steps, and three that iterate.
 
 *one_shot*: first and second moments by outcome leave once, with one sensitivity, in a ball that
-three small releases choose; the rest is post-processing. *vb*: the same within the limits, then
+three small releases choose; they say most of what Newton's steps to the regression ask of the rows,
+and three more small releases the rest (``newton``). *vb*: the same moments within the limits, then
 steps of variational Bayes, each on one release of curvature-weighted squares. *vips*: minibatch
 steps (Park, Foulds, Chaudhuri, Welling 2020, Algorithm 5), with the noise they print in paper mode
 and with the true joint sensitivity otherwise. *objective* and *dpvi*: rivals (``objective``,
 ``dpvi``). Where only labels are protected, features and their squares are public, so that one_shot
-chooses its ball without a release and has noise in its sums alone.
+chooses its ball without a release, has noise in its sums alone, and takes all steps it needs.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,11 +27,15 @@ from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement, row
 from dpcore.models.logistic_regression import SAMPLED, STEPS, LogisticSettings
 from dpcore.models.logistic_regression import mathematics as logistic
 from dpcore.models.logistic_regression.dpvi import fit_dpvi
-from dpcore.models.logistic_regression.mathematics import Coefficients, SlopeCorrection
+from dpcore.models.logistic_regression.mathematics import (
+    Coefficients,
+    Discriminant,
+    SlopeCorrection,
+)
+from dpcore.models.logistic_regression.newton import Ascent, Line, climbed
 from dpcore.models.logistic_regression.objective import REASONS, fit_objective
 from dpcore.models.logistic_regression.objective import SOURCE as OBJECTIVE_SOURCE
 from dpcore.models.logistic_regression.parameters import LogisticParameters
-from dpcore.models.shared.all_rows import EVENTS, MULTIPLIERS
 from dpcore.models.shared.location import USUAL_DISTANCE, USUAL_NORM, located
 from dpcore.models.shared.reach import Reach, edges, reach
 from dpcore.models.shared.second_moments import Ball
@@ -42,6 +47,8 @@ from dpcore.wall.statistics import (
     NoisyOutcomes,
     OutcomeMoments,
     OutcomeSums,
+    Weighing,
+    WeightedRows,
 )
 from dpcore.wall.subsample import Minibatches
 
@@ -49,7 +56,13 @@ SOURCE = "Park, Foulds, Chaudhuri, Welling 2020, Algorithm 5"
 WEIGHTS = (1.0, 0.6)  # of sums and squares: best or near it on three public tables, any budget
 INNER = 1.4  # radius of the ball that v is clipped to, beside the 1 of the intercept
 LEAST_HELD = 0.3  # share of the rows inside that ball where noise is strong; without noise it is 1
-CLEAR = 1e-3  # noise in a direction of the mean square, at which the share is half way between
+CLEAR = 2e-3  # noise in a direction of the mean square, at which the share is half way between
+CLEAR_LABELS = 5e-3  # where squares have no noise: that of sums grows less with the radius
+STEP_SHARES = (0.003, 0.003, 0.01)  # of mu^2, for steps from the discriminant to the regression
+# Of mu^2, for the three releases that find a ball and the one of sums and squares in it.
+SHARES = (0.01, 0.05, 0.02, 0.92 - sum(STEP_SHARES))
+EVENTS = tuple(Event(Gaussian(share**-0.5)) for share in (*SHARES, *STEP_SHARES))
+BLOCK_NUMBERS = 1 << 18  # of rows that may be seen, at once
 FIRST_SHARE = 0.5  # of mu^2, for the release that vb starts from
 PRINTED = (0.5, 0.5)  # noise sd 2 sigma on (y - 1/2) x and sigma/2 on xi x x^T, rows in |x| <= 1
 FLOOR = 1e-4  # of an eigenvalue of the mean of xi x x^T, in the authors' program
@@ -169,14 +182,14 @@ def _multipliers(settings: LogisticSettings) -> tuple[float, float]:
 def _fit_in_ball(
     session: Session[LogisticRows], settings: LogisticSettings, multiplier: Array
 ) -> Coefficients:
-    """One release of both sums, in a ball about the rows' mean.
+    """One release of both sums, in a ball about the rows' mean, and three that steps ask for.
 
     multiplier ``(B,)``: total noise multiplier. **Guarantee:** the releases of
     :meth:`LogisticRecipe.events` times the multiplier: the three of
     :func:`~dpcore.models.shared.location.located`, unless features are public, and one of
-    :class:`OutcomeMoments`, whose frame they say. Noise in squares grows with the square of the
-    ball's radius: where it is strong, the ball holds few of the rows, and the others are clipped.
-    Without noise it holds all.
+    :class:`OutcomeMoments`, whose frame they say; then those of :func:`_stepped`, unless features
+    are public. Noise in squares grows with the square of the ball's radius: where it is strong, the
+    ball holds few of the rows, and the others are clipped. Without noise it holds all.
     """
     size, radius = session.source.design.size, session.source.design.around(INNER)
     shape = OutcomeMoments(size, radius, *WEIGHTS)
@@ -184,20 +197,64 @@ def _fit_in_ball(
         shape, last = OutcomeSums(size, radius), multiplier
         rows, middle, distances = _public_place(session)
     else:
-        norms, first, distant, last = (multiplier * factor for factor in MULTIPLIERS)
+        norms, first, distant, last = (multiplier / math.sqrt(share) for share in SHARES)
         at = located(session, norms, first, distant, USUAL_NORM)
         rows, middle, distances = at.rows, at.mean, at.distances
     level = last * math.sqrt(size) * shape.l2_sensitivity(session.adjacency) / rows
-    held = LEAST_HELD + (1.0 - LEAST_HELD) * CLEAR / (CLEAR + level)
+    clear = CLEAR_LABELS if settings.only_labels else CLEAR
+    held = LEAST_HELD + (1.0 - LEAST_HELD) / (1.0 + (level / clear) ** 2)
     clipped, correction = _clipped(distances, held, size - 1)
     ball = Ball(middle, clipped / INNER)
+    frame = replace(Frame.balls(ball.middle, ball.radius), radius=INNER)
     released = session.release(
         "sums by outcome" if settings.only_labels else "sums by outcome and squares",
         shape,
-        replace(Frame.balls(ball.middle, ball.radius), radius=INNER),
+        frame,
         Noise("gaussian", last),
     )
-    return logistic.one_shot(released, _rows(session, released), correction).back(ball)
+    start = logistic.discriminant(released, _rows(session, released))
+    if settings.only_labels:
+        fit = climbed(start, _seen_in(frame, session.public_features()))
+    else:
+        fit = _stepped(session, start, frame, multiplier)
+    return logistic.unclipped(fit, start.odds, correction).back(ball)
+
+
+def _stepped(
+    session: Session[LogisticRows], start: Discriminant, frame: Frame, multiplier: Array
+) -> Coefficients:
+    """Steps from a discriminant to the regression, as far as noise lets them go.
+
+    multiplier ``(B,)``: total noise multiplier. **Guarantee:** one release of
+    :class:`WeightedRows` for each of :data:`STEP_SHARES`, in the frame of the first: their weights
+    are made of coefficients that earlier releases say.
+    """
+    size, ascent = session.source.design.size, Ascent(start, start.fit.mean)
+    shape = WeightedRows(size, session.source.design.around(frame.radius))
+    for number, share in enumerate(STEP_SHARES, start=1):
+        line = Line.of(ascent.mean, frame.radius)
+        left = session.release(
+            f"step {number}: rows by what a line leaves of their chances",
+            shape,
+            Weighing(frame, ascent.mean, line.weights),
+            Noise("gaussian", multiplier / math.sqrt(share)),
+        )
+        ascent = ascent.step(line, left.sums / start.rows[:, None], left.sums_sd / start.rows)
+    return ascent.fit()
+
+
+def _seen_in(frame: Frame, features: Array) -> Callable[[int], Iterator[Array]]:
+    """Of a run, rows ``(n, d)`` that may be seen, as columns in its frame with the intercept."""
+
+    step = max(1, BLOCK_NUMBERS // (features.shape[1] + 1))
+
+    def blocks(run: int) -> Iterator[Array]:
+        runs = slice(None) if frame.plain else slice(run, run + 1)
+        for first in range(0, len(features), step):
+            inside = frame.apply(features[first : first + step], runs)[0]
+            yield np.concatenate([inside, np.ones((1, inside.shape[1]))])
+
+    return blocks
 
 
 def _public_place(session: Session[LogisticRows]) -> tuple[Array, Array, Reach]:
@@ -253,7 +310,9 @@ def _fit_whole(
         Noise("gaussian", factor * first),
     )
     if one_shot:
-        return [logistic.one_shot(released, _rows(session, released))]
+        start = logistic.discriminant(released, _rows(session, released))
+        whole, features = Frame.identity(size - 1, math.inf), session.plain_rows()
+        return [start.fit if features is None else climbed(start, _seen_in(whole, features))]
     fit = logistic.step(released, np.ones(session.runs))
     history = [fit]
     for iteration in range(1, (settings.iterations or 1) + 1):
