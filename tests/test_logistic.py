@@ -578,3 +578,25 @@ def test_exact_outcomes_are_for_the_custodian_alone(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
     with pytest.raises(WallError, match="locked"):
         YARDSTICK.scorer(table)
+
+
+def test_a_stated_multiplier_is_that_of_the_main_release() -> None:
+    table = dp.load("bundled:who_comes_back")
+    for algorithm in ("one_shot", "vb"):
+        fit = dp.fit(
+            "logistic", table, privacy=Privacy(noise_multiplier=2.0), algorithm=algorithm, seed=0
+        )
+        stated = [entry.noise_scale / entry.sensitivity for entry in fit.ledger]
+        assert min(map(float, stated)) == pytest.approx(2.0, abs=1e-9) or algorithm == "vb"
+        assert pytest.approx(2.0) in [float(number) for number in stated]
+
+
+def test_a_spread_that_noise_has_left_near_0_does_not_swell_rounding() -> None:
+    rng = np.random.default_rng(0)
+    middle = np.array([0.3, -0.2, 1.0])
+    squares = np.outer(middle, middle) - 1e-3 * np.diag([1.0, 1.0, 0.0])
+    mean = np.array([[2.0, 3.0, 0.1]])
+    one = expected_hessian(mean, squares[None])
+    moved = expected_hessian(mean, (squares * (1.0 + 1e-15 * rng.standard_normal((3, 3))))[None])
+    assert np.all(np.isfinite(one))
+    assert np.abs(moved - one).max() < 1e-9 * np.abs(one).max()

@@ -69,7 +69,7 @@ def plan_noise(
     factor = np.empty(len(requests))
     for i, request in enumerate(requests):
         if request.noise_multiplier is not None:
-            factor[i] = request.noise_multiplier / float(noise_of(events[-1]))
+            factor[i] = request.noise_multiplier / float(noise_of(recipe.main(events)))
     for (accountant, delta), members in groups(requests).items():
         targets = tuple(requests[i].epsilon for i in members)
         factor[members] = _solved(tuple(events), targets, delta, accountant)

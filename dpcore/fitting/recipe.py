@@ -166,6 +166,10 @@ class Recipe:
         """What a guarantee takes for granted, made of the usual lines."""
         return lines
 
+    def main(self, events: tuple[Event, ...]) -> Event:
+        """The release whose noise multiplier a request may state."""
+        return events[-1]
+
     def as_made(self, settings: Any, releases: int) -> Any:
         """The settings of a fit that made so many releases, where they left a choice to it."""
         return settings

@@ -34,6 +34,8 @@ from dpcore.wall.statistics import topic_words as topics
 SMALL_BLOCKS = (  # so that a few rows fill several
     (vectors, "TILE_ROWS", 5),
     (outcomes, "TILE", 6),
+    (outcomes, "WEIGHED_NUMBERS", 24),
+    (outcomes, "FRAMED_NUMBERS", 24),
     (belief, "TILE", 6),
     (moments, "BLOCK_NUMBERS", 64),
     (moments, "WHOLE_NUMBERS", 64),

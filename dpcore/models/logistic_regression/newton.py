@@ -209,19 +209,21 @@ def _climbed(
 
 def expected_hessian(mean: Array, squares: Array) -> Array:
     """Mean of ``s'(t) x x^T (B, p, p)`` for coefficients ``(B, p)`` and mean squares of x, if the
-    scores t were normal and rows linear in them."""
+    scores t were normal and rows linear in them; by Stein's lemma, so that nothing is divided by a
+    spread that noise has left near 0."""
     middle = squares[:, -1]
     spread = squares - middle[:, :, None] * middle[:, None]
     across = np.einsum("bij,bj->bi", spread, mean)
-    sd = np.sqrt(np.maximum(np.einsum("bi,bi->b", across, mean), TINY))[:, None]
-    scores = np.einsum("bi,bi->b", middle, mean)[:, None] + sd * NODES
-    chance = expit(scores)
-    weights = chance * (1.0 - chance) * NODE_WEIGHTS / NODE_WEIGHTS.sum()
-    flat, tilt, bend = ((weights @ NODES**power)[:, None, None] for power in range(3))
-    along = (across / sd)[:, :, None]
+    sd = np.sqrt(np.maximum(np.einsum("bi,bi->b", across, mean), 0.0))[:, None]
+    chance = expit(np.einsum("bi,bi->b", middle, mean)[:, None] + sd * NODES)
+    steep = chance * (1.0 - chance)
+    derivatives = (steep, steep * (1.0 - 2.0 * chance), steep * (1.0 - 6.0 * steep))
+    shares = NODE_WEIGHTS / NODE_WEIGHTS.sum()
+    flat, tilt, bend = ((part @ shares)[:, None, None] for part in derivatives)
+    along = across[:, :, None]
     turned, mixed = np.swapaxes(along, 1, 2), middle[:, :, None] @ np.swapaxes(along, 1, 2)
-    out = flat * squares + tilt * (mixed + np.swapaxes(mixed, 1, 2))
-    return finite(out + (bend - flat) * (along @ turned), LARGEST)
+    out = flat * squares + tilt * (mixed + np.swapaxes(mixed, 1, 2)) + bend * (along @ turned)
+    return finite(out, LARGEST)
 
 
 def _as_shown(hessian: Array, before: Point, after: Point) -> Array:

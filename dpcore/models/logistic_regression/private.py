@@ -116,6 +116,10 @@ class LogisticRecipe(Recipe):
         first, later = _multipliers(settings)
         return (Event(Gaussian(first)), Event(Gaussian(later), count=settings.iterations or 0))
 
+    def main(self, events: tuple[Event, ...]) -> Event:
+        """That of sums and squares, which has nearly the whole budget."""
+        return events[len(SHARES) - 1] if events == EVENTS else events[-1]
+
     def accountants(self, settings: LogisticSettings) -> tuple[str, ...]:
         """Of objective perturbation only epsilon is known, and epsilons add up."""
         return ("linear",) if settings.algorithm == "objective" else ()
