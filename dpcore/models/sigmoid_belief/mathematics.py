@@ -148,7 +148,8 @@ def e_step(
     for turn in range(rounds):
         if turn > 0:
             curvature = curvature_at(_scores(hidden, posterior, entries))
-        pulls: Numbers = curvature.astype(entries.dtype) @ entries.T
+        with np.errstate(invalid="ignore"):  # some products of single numbers flag unused lanes
+            pulls: Numbers = curvature.astype(entries.dtype) @ entries.T
         between = np.take(pulls, square, axis=1).reshape(len(rows), units, units)
         odds = (rows - 0.5 - curvature * posterior.visible_bias) @ posterior.weights
         odds += posterior.hidden_bias - 0.5 * pulls[:, :units]
