@@ -105,6 +105,7 @@ def test_a_curve_shows_the_metric_with_its_own_sign(model: str, metric: str) -> 
     declared = metric_of(model, metric)
     sign = -1.0 if declared.falls else 1.0
     assert curve.y.label == declared.axis.format(unit=data.unit)
+    assert curve.title.endswith(" (lower is better)") == declared.falls
     (cursor,) = [one for one in curve.layers if isinstance(one, Cursor)]
     np.testing.assert_allclose(cursor.y, sign * np.median(found.grid.utility, axis=1))
     rule = next(one for one in curve.layers if isinstance(one, Rule))

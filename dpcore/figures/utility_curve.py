@@ -143,6 +143,7 @@ def buys_panel(
     if metric.falls:  # studies turn what falls; a reader sees it as it is
         grid, references, curves = _turned(grid, references, curves)
         heights = (-heights[1], -heights[0])
+        judged = f"{judged} (lower is better)"
     rival = f"{wording.simplest}, private" if judge.fits_rival else wording.simplest
     dial, ends = axis_of(grid.model, grid.dial), (min(grid.stops), max(grid.stops))
     if len(grid.stops) == 1:
@@ -151,7 +152,7 @@ def buys_panel(
     high = references[0].converged_utility
     return Panel(
         id=CURVE,
-        title=f"{dial.title} {judged}".rstrip(),
+        title=" ".join(f"{dial.title} {judged}".split()),
         subtitle=verdicts,
         alt=tuple(
             f"At {dial.alt.format(dial.show(stop))} "
