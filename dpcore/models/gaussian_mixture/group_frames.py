@@ -12,6 +12,7 @@ All of it reads released values alone, costs nothing and is total.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -360,33 +361,35 @@ def merged(mixture: Mixture, components: int, structure: Structure) -> Mixture:
     if count == components:
         return mixture
     there, places = mixture.weights > 0.0, np.arange(count)
-    parts = mixture.weights.copy(), mixture.means.copy(), mixture.covariances.copy()
+    sizes = np.linalg.slogdet(mixture.covariances)[1]
+    parts = mixture.weights.copy(), mixture.means.copy(), mixture.covariances.copy(), sizes
     costs = np.full((mixture.runs, count, count), np.inf)
     for at in range(count):
-        cost = _unions(mixture, np.full(mixture.runs, at), structure)[3]
+        cost = _unions(parts, np.full(mixture.runs, at), structure)[-1]
         costs[:, at, :at] = np.where(there & there[:, at, None], cost, np.inf)[:, :at]
     while (some := np.flatnonzero(there.sum(axis=1) > components)).size:
         at, other = np.divmod(costs[some].reshape(len(some), -1).argmin(axis=1), count)
-        unions = _unions(Mixture(*(part[some] for part in parts)), at, structure)
-        for part, union in zip(parts, unions, strict=False):  # all but the cost
+        *unions, _ = _unions([part[some] for part in parts], at, structure)
+        for part, union in zip(parts, unions, strict=True):
             part[some, at] = union[np.arange(len(some)), other]
         there[some, other] = False
         costs[some, other], costs[some, :, other] = np.inf, np.inf
-        cost = _unions(Mixture(*(part[some] for part in parts)), at, structure)[3]
+        cost = _unions([part[some] for part in parts], at, structure)[-1]
         cost = np.where(there[some] & (places != at[:, None]), cost, np.inf)
         high, low = np.maximum(at[:, None], places), np.minimum(at[:, None], places)
         costs[some[:, None], high, low] = cost
     left = np.argsort(~there, axis=1, kind="stable")[:, :components]
     runs = np.arange(mixture.runs)[:, None]
-    return Mixture(*(part[runs, left] for part in parts))
+    return Mixture(*(part[runs, left] for part in parts[:3]))
 
 
 def _unions(
-    mixture: Mixture, at: NDArray[np.intp], structure: Structure
-) -> tuple[Array, Array, Array, Array]:
-    """Weight, mean and covariance of the union of each run's group ``at (B,)`` with each of its
-    groups, and what the union costs: the bound of Runnalls 2007, Eq. (13), on the likelihood."""
-    weights, means, covariances = mixture.weights, mixture.means, mixture.covariances
+    parts: Sequence[Array], at: NDArray[np.intp], structure: Structure
+) -> tuple[Array, ...]:
+    """Weight, mean, covariance and its log-determinant of the union of each run's group ``at (B,)``
+    with each of its groups, whose parts are the same four; and what the union costs: the bound of
+    Runnalls 2007, Eq. (13), on the likelihood."""
+    weights, means, covariances, sizes = parts
     runs = np.arange(len(at))
     weight = weights + weights[runs, at][:, None]
     share = (weights / np.maximum(weight, TINY * TINY))[..., None]
@@ -395,6 +398,6 @@ def _unions(
     covariance = share[..., None] * covariances
     covariance = covariance + (1.0 - share)[..., None] * covariances[runs, at][:, None]
     covariance = covariance + structured(spread, structure)
-    own = weights * np.linalg.slogdet(covariances)[1]
-    cost = weight * np.linalg.slogdet(covariance)[1] - own - own[runs, at][:, None]
-    return weight, means[runs, at][:, None] + share * apart, covariance, 0.5 * cost
+    own, size = weights * sizes, np.linalg.slogdet(covariance)[1]
+    cost = 0.5 * (weight * size - own - own[runs, at][:, None])
+    return weight, means[runs, at][:, None] + share * apart, covariance, size, cost
