@@ -28,7 +28,15 @@ from dpcore.models.gaussian_mixture.private import (
     proved_events,
 )
 from dpcore.models.shared.allocation import losses, solved_weights, step_shares
-from dpcore.wall.kernels.threads import Memory, in_order, one_thread
+from dpcore.models.shared.moments import floored_eigenvalues
+from dpcore.wall.kernels.threads import (
+    WORTH_SHARING,
+    Memory,
+    eigh,
+    in_order,
+    one_thread,
+    single_threaded,
+)
 from dpcore.wall.statistics.mixture_moments import MixtureMoments
 from dpcore.wall.statistics.statistic import STRUCTURES, Structure
 
@@ -208,6 +216,37 @@ def test_lost_runs_do_not_depend_on_the_others_of_their_batch() -> None:
         for part in ("weights", "means", "covariances"):
             together, single = (getattr(runs.runs.final, part) for runs in (grid, alone))
             np.testing.assert_allclose(together[at], single[0], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 7])
+def test_eigenvalues_are_floored_whether_or_not_they_must_be(dim: int) -> None:
+    """Matrices that are let be are those that a whole decomposition would leave as they are."""
+    rng = np.random.default_rng(dim)
+    turns = np.linalg.qr(rng.standard_normal((40, 3, dim, dim)))[0]
+    values = rng.uniform(0.0, 3.0, (40, 3, dim)) * rng.uniform(0.0, 1.0, (40, 1, 1))
+    matrices = (turns * values[..., None, :]) @ np.swapaxes(turns, -1, -2) + 0.3 * np.eye(dim)
+    matrices[0, 0, 0, 0] = np.nan
+    floor, ceiling = rng.uniform(0.2, 0.5, (40, 3)), 2.5
+    found = floored_eigenvalues(matrices, floor, ceiling)
+    matrices[0, 0] = np.eye(dim)
+    values, vectors = np.linalg.eigh(matrices)
+    values = np.clip(values, floor[..., None], ceiling)
+    expected = (vectors * values[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert np.any(np.all(found == matrices, axis=(-2, -1)))
+    assert np.any(np.abs(found - matrices) > 0.01)
+
+
+def test_decompositions_on_every_core_have_the_bits_of_one_thread() -> None:
+    dim = 5
+    count = WORTH_SHARING // dim**3 + 1
+    matrices = np.random.default_rng(0).standard_normal((count, 2, dim, dim))
+    matrices += np.swapaxes(matrices, -1, -2)
+    with single_threaded():
+        alone = eigh(matrices)
+    for ours, one, numpys in zip(eigh(matrices), alone, np.linalg.eigh(matrices), strict=True):
+        np.testing.assert_array_equal(ours, one)
+        np.testing.assert_array_equal(ours, numpys)
 
 
 def blas_threads() -> set[int]:

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.wall.kernels.threads import one_thread
+from dpcore.wall.kernels.threads import eigh, one_thread
 
-__all__ = ["one_thread", "thin_product"]
+__all__ = ["eigh", "one_thread", "thin_product"]
 
 Number = TypeVar("Number", bound=np.floating[Any])
 

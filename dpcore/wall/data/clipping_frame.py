@@ -12,7 +12,7 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.wall.data.clipping import clip_to_ball
-from dpcore.wall.kernels.threads import Memory
+from dpcore.wall.kernels.threads import Memory, eigh
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,6 @@ class Frame:
 
 def whitening(covariances: Array) -> tuple[Array, Array]:
     """Symmetric roots of the inverses of covariances ``(..., d, d)``, and of themselves."""
-    values, vectors = np.linalg.eigh(covariances)
+    values, vectors = eigh(covariances)
     root, turned = np.sqrt(values)[..., None, :], np.swapaxes(vectors, -1, -2)
     return (vectors / root) @ turned, (vectors * root) @ turned

@@ -29,6 +29,10 @@ _of_thread = local()
 _inside = 0
 _limit: Any = None
 
+# Of decompositions: what a small one costs, as if it had so many more columns, and the sum of cubes
+# from which threads gain something.
+FIXED_COST, WORTH_SHARING = 4, 1_000_000
+
 
 @contextmanager
 def one_thread() -> Iterator[None]:
@@ -83,7 +87,23 @@ def _controller() -> Any:
 @cache
 def pool() -> ThreadPoolExecutor:
     """The process's threads, one for each core; no task on it may wait for another."""
-    return ThreadPoolExecutor(os.cpu_count() or 1, "dpcore")
+    return ThreadPoolExecutor(os.cpu_count() or 1, "dpcore", _stay)
+
+
+def _stay() -> None:
+    """What a thread of the pool asks for stays on it."""
+    _of_thread.single = True
+
+
+def eigh(matrices: Array) -> tuple[Array, Array]:
+    """As :func:`numpy.linalg.eigh` for matrices ``(..., d, d)``; of many, each core takes some."""
+    *stack, dim, _ = matrices.shape
+    count, cores = math.prod(stack), most_threads()
+    if cores == 1 or count * (dim + FIXED_COST) ** 3 < WORTH_SHARING:
+        return np.linalg.eigh(matrices)
+    some = pool().map(np.linalg.eigh, np.array_split(matrices.reshape(count, dim, dim), cores))
+    values, vectors = map(np.concatenate, zip(*some, strict=True))
+    return values.reshape(*stack, dim), vectors.reshape(matrices.shape)
 
 
 def in_order(part: Callable[[int], _T], add: Callable[[int, _T], None], count: int) -> None:
