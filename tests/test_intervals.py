@@ -22,6 +22,7 @@ from dpcore.declaration import declaration, declarations
 from dpcore.fitting.intervals import QUICK, UNKNOWN, Intervals, _Simulated, sentence_of
 from dpcore.fitting.result import Fit
 from dpcore.models.factor_analysis.parameters import HIDDEN
+from dpcore.privacy import Ledger
 from dpcore.registry import MODELS
 from dpcore.wall import custodian
 from dpcore.wall.table import PrivateTable
@@ -244,8 +245,6 @@ def test_a_dossier_and_its_report_hold_the_sentence() -> None:
 
 
 def test_an_older_dossier_says_what_it_lacks() -> None:
-    from dataclasses import replace
-
     fit = fitted("mean", 2.0)
     with pytest.raises(dp.InputError, match="the number of rows is not stated; give rows="):
         replace(fit, rows=None).intervals()
@@ -256,6 +255,15 @@ def test_an_older_dossier_says_what_it_lacks() -> None:
     )
     given = replace(fit, rows=None, clip=None).intervals(rows=5_000, clip=1.0)
     assert given.as_dict() == intervals("mean", 2.0).as_dict()
+
+
+def test_a_mean_whose_numbers_were_clipped_beyond_the_limits_has_no_intervals() -> None:
+    """The fit of today would clip them at the limits, and simulate too little noise."""
+    fit = fitted("mean", 2.0)
+    (entry,) = fit.ledger
+    older = Ledger((replace(entry, what="sum of truncated numbers"),))
+    with pytest.raises(dp.InputError, match="an earlier version of this method made the fit"):
+        replace(fit, ledger=older).intervals()
 
 
 @pytest.mark.parametrize("number", [1, 2])

@@ -96,6 +96,40 @@ def test_the_local_error_falls_with_the_fourth_root_of_the_rows() -> None:
     assert 1.6 < few / many < 5.0  # 64^(1/4) = 2.8, where a curator would have 8
 
 
+@pytest.mark.parametrize("tau", [None, 4.0, 1e6])
+def test_numbers_are_clipped_at_the_limits_or_closer_in(tau: float | None) -> None:
+    """Limits of 1 and 10: each column has noise as large as its own limits at most, and as the
+    square root of tau where that is smaller."""
+    rows = np.random.default_rng(0).uniform(-0.5, 0.5, (20_000, 2)) * [1.0, 10.0]
+    schema = Schema.from_bounds({"a": (-1.0, 1.0), "b": (-10.0, 10.0)})
+    data = PrivateTable.seal(pd.DataFrame(rows, columns=["a", "b"]), schema)
+    grid = fit_grid("mean", data, privacy=[BUDGET], draws=range(200), seed=0, tau=tau)
+    reach = grid.runs.final.reach[0]
+    multiplier = float(np.ravel(grid.ledger.events[0].mechanism.noise_multiplier)[0])  # type: ignore[union-attr]
+    scale = 0.3 * math.sqrt(20_000 / (2 * math.sqrt(2) * multiplier))
+    assert scale > 10.0
+    expected = [1.0, min(1.0, scale * 0.2)] if tau == 4.0 else [1.0, 1.0]
+    np.testing.assert_allclose(reach, expected)
+    sd = np.std(grid.runs.final.mean, axis=0)
+    np.testing.assert_allclose(sd, 2 * math.sqrt(2) * multiplier * reach / 20_000, rtol=0.2)
+
+
+@pytest.mark.parametrize("trust", ["central", "local", "local_onebit"])
+def test_a_mean_inside_the_limits_is_at_least_as_good_as_clipping_at_them(trust: str) -> None:
+    """Without a bound on the mean square, a scale beyond the limits would let noise in for
+    nothing."""
+    rows = np.random.default_rng(1).normal(0.3, 0.2, (4_000, 1)).clip(-1.0, 1.0)
+    data = PrivateTable.seal(
+        pd.DataFrame(rows, columns=["a"]), Schema.from_bounds({"a": (-1.0, 1.0)})
+    )
+    counted = "linear" if trust == "local_onebit" else "exact"
+    asked = Privacy(epsilon=4.0, delta=1e-5, accountant=counted)
+    grid = fit_grid("mean", data, privacy=[asked], draws=range(100), seed=0, trust=trust)
+    assert np.all(grid.runs.final.reach <= 1.0)
+    noise = {"central": 2 * 1.2 / 4_000, "local": 2 * 1.2 / 63, "local_onebit": 1.3 / 63}[trust]
+    assert np.std(grid.runs.final.mean - rows.mean()) < noise
+
+
 def test_without_privacy_it_is_the_mean() -> None:
     x = lognormal(200).reshape(100, 2)
     fit = dp.fit("mean", table(x), privacy=None)
@@ -129,18 +163,19 @@ def test_one_row_moves_the_mean_no_further_than_its_bound(method: str, worst: fl
 def test_the_provable_error_holds_and_its_scale_is_the_best() -> None:
     n, failure = 4000, 0.05
     multiplier = np.array([3.73])
-    bent = heavy_tails.central("bound", multiplier, n, 1, failure)
+    bent = heavy_tails.central("bound", multiplier, n, 1, failure).within(np.ones(1))
     assert bent.smoothing is not None
     how = (bent.smoothing, multiplier / n, float(n), failure)
-    best = heavy_tails.provable_error(bent.scale, *how)
+    (scale,) = bent.scale
+    best = heavy_tails.provable_error(scale, *how)
     for factor in (0.5, 0.9, 1.1, 2.0):
-        assert heavy_tails.provable_error(factor * bent.scale, *how) > best
+        assert heavy_tails.provable_error(factor * scale, *how) > best
     rng = np.random.default_rng(0)
     beyond = 0
     for _ in range(200):
         x = rng.standard_t(2.5, size=n) / math.sqrt(5.0)  # mean square 1
-        mean = bent.scale[0] * bent.of(x, slice(0, 1)).mean()
-        noise = 2 * bent.scale[0] * bent.largest * multiplier[0] / n * rng.standard_normal()
+        mean = scale[0] * bent.of(x[None], slice(0, 1)).mean()
+        noise = 2 * scale[0] * bent.largest * multiplier[0] / n * rng.standard_normal()
         beyond += abs(mean + noise) > best[0]
     assert beyond <= 20
 

@@ -46,6 +46,7 @@ Match = Callable[[Arrays, Arrays, Array], Arrays]
 Draw = Callable[[Any, int, np.random.Generator], "pd.DataFrame"]
 
 LEVEL = 0.9
+EARLIER = "an earlier version of this method made the fit"
 WORLDS, DRAWS, MOST_ROWS = 6, 16, 2_000  # tables drawn, noise draws on each, rows of each
 QUICK = (1, 24, 1_000)  # the same, for the sentence alone
 WIDE = 32  # columns
@@ -218,7 +219,9 @@ class _Simulated:
         self.schema: Schema = fit.schema
         self.rows, self.clip = _rows_of(fit, rows), _clip_of(fit, clip)
         self.how = recipe(fit.model)
-        self.settings = self.how.as_made(_settings(self.how, fit.settings), len(fit.ledger))
+        self.settings = self.how.as_made(_settings(self.how, fit.settings), fit.ledger)
+        if self.settings is None:
+            raise _refused(EARLIER)
         reason = self.uncertainty.refuse(self.settings)
         if self.settings.mode == "paper":
             reason = "noise as published in the paper is not simulated"
@@ -522,7 +525,7 @@ def _factor(how: Recipe, settings: Any, fit: Fit) -> float:
     """
     events, (*_, entry) = how.events(settings), fit.ledger
     if len(fit.ledger) != sum(event.count for event in events):
-        raise _refused("an earlier version of this method made the fit")
+        raise _refused(EARLIER)
     planned = events[-1].mechanism
     assert isinstance(planned, Gaussian | Laplace)  # what recipes plan
     unit: Any = planned.scale if isinstance(planned, Laplace) else planned.noise_multiplier

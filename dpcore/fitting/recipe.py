@@ -17,7 +17,7 @@ from dpcore.arrays import Array
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.options import Settings
-from dpcore.privacy import Event, Gaussian, Guarantee, Privacy
+from dpcore.privacy import Event, Gaussian, Guarantee, Ledger, Privacy
 from dpcore.registry import MODELS
 from dpcore.schema import Schema
 from dpcore.wall.data import FeatureRows, PublicFrame
@@ -170,8 +170,9 @@ class Recipe:
         """The release whose noise multiplier a request may state."""
         return events[-1]
 
-    def as_made(self, settings: Any, releases: int) -> Any:
-        """The settings of a fit that made so many releases, where they left a choice to it."""
+    def as_made(self, settings: Any, ledger: Ledger) -> Any:
+        """The settings of a fit that made these releases, where they left a choice to it; ``None``
+        where another method than that of today made them."""
         return settings
 
     def notes(self, settings: Any, schema: Schema) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from dpcore.models.labelled_mixture import published as labelled_published
 from dpcore.models.labelled_mixture import staged as labelled_staged
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
 from dpcore.models.labelled_mixture.parameters import ReleaseParameters
-from dpcore.privacy import Event, Gaussian, Laplace, Privacy
+from dpcore.privacy import Event, Gaussian, Laplace, Ledger, Privacy
 from dpcore.wall.data import LabelledRows
 from dpcore.wall.session import Session
 
@@ -88,8 +88,8 @@ class ReleaseRecipe(Recipe):
             return None
         return labelled_published.printed(settings.method, settings.neighbours)
 
-    def as_made(self, settings: ReleaseSettings, releases: int) -> ReleaseSettings:
-        alone = settings.method == "auto" and releases == 1
+    def as_made(self, settings: ReleaseSettings, ledger: Ledger) -> ReleaseSettings:
+        alone = settings.method == "auto" and len(ledger) == 1
         return replace(settings, method="public_features") if alone else settings
 
     def fit(

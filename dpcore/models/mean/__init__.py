@@ -43,8 +43,8 @@ class MeanSettings(Settings):
         dial=Dial(
             "Public bound on a column's mean square",
             "Measured about the middle of the column's limits, in squared units. The truncation "
-            "threshold is proportional to the bound's square root; a wrong value harms accuracy, "
-            "never privacy.",
+            "threshold is proportional to the bound's square root, and numbers are not clipped "
+            "beyond the limits; a wrong value harms accuracy, never privacy.",
             *(1e-12, 1e15, 1.0, "%.4g"),
             empty="what the limits allow",
             slide=Slide("Bound on the mean square", "bound", ("less noise", "less clipping")),

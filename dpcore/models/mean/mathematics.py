@@ -11,7 +11,7 @@ Noise multipliers ``(B,)`` are those of the whole release of d numbers a row.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,7 +23,8 @@ METHODS = ("clip", "older", "improved", "bound")
 
 @dataclass(frozen=True)
 class Bent:
-    """``s f(x / s)``: scale s ``(B,)``; smoothing of the truncation, ``None`` for clipping."""
+    """``s f(x / s)``: scale s ``(B,)``, or ``(B, d)`` of columns; smoothing of the truncation,
+    ``None`` for clipping."""
 
     scale: Array
     smoothing: float | None
@@ -33,9 +34,15 @@ class Bent:
         """The largest ``|f|``."""
         return 1.0 if self.smoothing is None else largest(self.smoothing)
 
+    def within(self, unit: Array) -> Bent:
+        """The same for numbers in ``[-1, 1]`` of which one of these is ``unit (d,)``: clipping
+        needs no scale beyond 1."""
+        scale = self.scale[:, None] * unit
+        return replace(self, scale=np.minimum(scale, 1.0) if self.smoothing is None else scale)
+
     def of(self, numbers: Array, runs: slice) -> Array:
-        """``f(x / s) (b, ...)`` of numbers for some runs; the wall bounds it again."""
-        scale = self.scale[runs].reshape(-1, *[1] * numbers.ndim)
+        """``f(x / s) (b, d, m)`` of numbers ``(d, m)`` for some runs; the wall bounds it again."""
+        scale = self.scale[runs, :, None]
         with np.errstate(over="ignore"):
             scaled = numbers / scale
         if self.smoothing is None:
@@ -47,7 +54,8 @@ def central(method: str, multiplier: Array, rows: float, dim: int, failure: floa
     r"""Where to bend when a trusted curator adds the noise.
 
     ==========  ==============================================================================
-    clip        ``s = 0.3 sqrt(n / 2z)``: as good as any in every case tried, by a rule of thumb
+    clip        ``s = 0.3 sqrt(n / 2z)``, but no more than the limits: as good as any in every case
+                tried, by a rule of thumb
     older       Lemma 1: ``s = sqrt(n / 2L)``, smoothing ``2L``, ``L = ln(1/failure)``
     improved    Theorem 2: ``s = sqrt(n e) / (L ln^(1/4)(1/delta))``, smoothing ``sqrt L``
     bound       least provable error, see :func:`provable_error`
@@ -78,7 +86,8 @@ def local(method: str, multiplier: Array, rows: float, dim: int, failure: float)
 
 
 def one_bit_scale(epsilon: Array, rows: float) -> Array:
-    """Where to clip before one bit is sent: ``0.5 sqrt(sqrt(n) / B)``, by a rule of thumb.
+    """Where to clip before one bit is sent, within the limits: ``0.5 sqrt(sqrt(n) / B)``, by a rule
+    of thumb.
 
     epsilon ``(B,)``: of one number. B: :func:`inflation`.
     """

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from dpcore.models.mean import mathematics as heavy_tails
 from dpcore.models.mean.mathematics import Bent
 from dpcore.models.mean.parameters import MeanParameters, Means
 from dpcore.models.shared.truncation import LIMIT
-from dpcore.privacy import Event, Gaussian, Laplace, Privacy
+from dpcore.privacy import Event, Gaussian, Laplace, Ledger, Privacy
 from dpcore.wall.data import MaskedRows, PublicFrame
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import (
@@ -37,8 +37,7 @@ from dpcore.wall.statistics import (
     randomise_bits,
 )
 
-if TYPE_CHECKING:
-    pass
+CLIPPED = "sum of clipped numbers"
 
 
 class MeanRecipe(Recipe):
@@ -78,6 +77,12 @@ class MeanRecipe(Recipe):
             lines = (*lines, "each person randomises the numbers: nobody collects an exact row")
         return (*lines, "tau was chosen without looking at the data")
 
+    def as_made(self, settings: MeanSettings, ledger: Ledger) -> MeanSettings | None:
+        """Numbers were once clipped at a scale that could lie beyond the limits."""
+        clips = settings.method == "clip" and settings.trust == "central"
+        older = clips and ledger.entries[-1].what != CLIPPED
+        return None if older else settings
+
     def takes_persons(self, settings: MeanSettings) -> bool:
         return settings.mode == "proved" and settings.trust == "central"
 
@@ -95,15 +100,14 @@ class MeanRecipe(Recipe):
         if settings.tau is not None:
             spread = math.sqrt(settings.tau) / public.half_range
         if not session.private and not session.as_private:
-            estimate, scale = _plain(session), np.full(session.runs, math.inf)
+            estimate, scale = _plain(session), np.full((session.runs, public.dim), math.inf)
         else:
             way = _central
             if session.private and settings.trust != "central":
                 way = _one_bit if settings.trust == "local_onebit" else _local
             estimate, scale = way(session, settings, multiplier, spread)
-            estimate = spread * estimate
         inside = np.clip(estimate, -1.0, 1.0)  # no mean is outside the bounds
-        mean = Means.released(inside, scale[:, None] * spread)
+        mean = Means.released(inside, scale)
         return Runs(mean, (mean,))
 
     def parameters(self, batch: Means, run: int, public: PublicFrame) -> MeanParameters:
@@ -125,20 +129,20 @@ def _plain(session: Session[MaskedRows]) -> Array:
 def _central(
     session: Session[MaskedRows], settings: MeanSettings, multiplier: Array, spread: Array
 ) -> tuple[Array, Array]:
-    """One noisy sum of bent numbers: their mean ``(B, d)`` and where they bend ``(B,)``, both in
-    units of ``sqrt tau``."""
+    """One noisy sum of bent numbers: their mean and where they bend ``(B, d)``. spread ``(d,)``:
+    ``sqrt tau`` in units of the limits, as all three are."""
     dim = session.public.dim
     bent = heavy_tails.central(
         settings.method, multiplier, _expected_rows(session, settings), dim, settings.failure
-    )
+    ).within(spread)
     noisy = session.release(
-        "sum of truncated numbers",
+        CLIPPED if bent.smoothing is None else "sum of truncated numbers",
         BoxVector(dim, bent.largest),
-        Vectors(partial(_bent, bent, spread), own=False),
+        Vectors(partial(_bent, bent), own=False),
         Noise("gaussian", _of_bound(multiplier, bent, settings)),
     )
     count = np.full(session.runs, float(session.rows)) if session.rows else noisy.counts
-    return bent.scale[:, None] * noisy.sums / np.maximum(count, 1.0)[:, None], bent.scale
+    return bent.scale * noisy.sums / np.maximum(count, 1.0)[:, None], bent.scale
 
 
 def _local(
@@ -148,14 +152,15 @@ def _local(
     rows = _expected_rows(session, settings)
     dim = session.public.dim
     bent = heavy_tails.local(settings.method, multiplier, rows, dim, settings.failure)
+    bent = bent.within(spread)
     sent = randomise(
         session,
         "each row's truncated numbers, with their own noise",
         bent.largest,
-        partial(_bent, bent, spread),
+        partial(_bent, bent),
         Noise("gaussian", _of_bound(multiplier, bent, settings)),
     )
-    return bent.scale[:, None] * sent.mean(axis=1), bent.scale
+    return bent.scale * sent.mean(axis=1), bent.scale
 
 
 def _one_bit(
@@ -164,14 +169,15 @@ def _one_bit(
     """The same of random bits, of the size that makes them right on average."""
     epsilon = epsilon_of_a_bit(session, multiplier)
     scale = heavy_tails.one_bit_scale(epsilon, _expected_rows(session, settings))
+    bent = Bent(scale, None).within(spread)
     bits = randomise_bits(
         session,
         "one random bit for each of a row's numbers",
-        partial(_bent, Bent(scale, None), spread),
+        partial(_bent, bent),
         multiplier,
     )
-    size = scale * heavy_tails.inflation(epsilon)
-    return size[:, None] * (2.0 * bits.mean(axis=1) - 1.0), np.broadcast_to(scale, (session.runs,))
+    size = bent.scale * heavy_tails.inflation(epsilon)[:, None]
+    return size * (2.0 * bits.mean(axis=1) - 1.0), bent.scale
 
 
 def _of_bound(multiplier: Array, bent: Bent, settings: MeanSettings) -> Array:
@@ -179,8 +185,8 @@ def _of_bound(multiplier: Array, bent: Bent, settings: MeanSettings) -> Array:
     return multiplier * (LIMIT / bent.largest) if settings.mode == "paper" else multiplier
 
 
-def _bent(bent: Bent, spread: Array, block: VectorRows, runs: slice) -> Array:
-    return bent.of(block.rows / spread[:, None], runs)
+def _bent(bent: Bent, block: VectorRows, runs: slice) -> Array:
+    return bent.of(block.rows, runs)
 
 
 def _expected_rows(session: Session[MaskedRows], settings: MeanSettings) -> float:
