@@ -18,7 +18,8 @@ def sentences(
 ) -> dict[str, tuple[str, ...]]:
     """Slot -> a text for every count."""
     comparable = prices.epsilon is None and all(
-        way.method is not None for way in ways(composition.events)[:2]
+        way.method is not None and np.isfinite(prices.values.get(way.slot, np.nan)).any()
+        for way in ways(composition.events)[:2]
     )
     turning = ""
     if comparable and not _infeasible(composition):
@@ -64,8 +65,10 @@ def _promise(composition: Composition, prices: Prices, step: int) -> str:
         for way in prices.ways
         if np.isfinite(prices.values[way.slot][step])
     ]
-    if not candidates or prices.waiting & {"exact", "pld"}:
+    if prices.waiting & ({"exact", "pld"} if candidates else prices.waiting):
         return texts.computing(terms)
+    if not candidates:
+        return texts.no_bound(terms)
     value, way = min(candidates, key=lambda pair: pair[0])
     exact = prices.bound_kind(way) == "exact"
     basis = texts.basis(way.title, exact=exact, in_a_ball=_in_a_ball(composition, way))

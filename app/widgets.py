@@ -47,9 +47,11 @@ def number(
     form: str | None = None,
     empty: str | None = None,
 ) -> None:
-    """A number in a box. span: lowest, highest and step, whole where the value is. empty: what an
-    empty box means."""
+    """A number in a box. span: lowest and highest that may be chosen, and the step, whole where the
+    value is. empty: what an empty box means."""
     low, high, step = span if value is None else map(type(value), span)
+    if value is not None:  # a link may state what nobody would choose
+        low, high = min(low, value), max(high, value)
     choose = _bound(key, value, apply)
     st.number_input(
         label, low, high, value, step=step, format=form, key=key, help=help, placeholder=empty,

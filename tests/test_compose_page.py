@@ -22,7 +22,7 @@ from studio.composed import drawn_presets, ends, kept_presets
 from support import every, split_lanes
 
 from app import compose_prices
-from app.compose_text import finding
+from app.compose_text import finding, sentences
 from app.composed import FILE, PARTS, packed, question, stored, stored_pictures
 from app.composing import (
     MOST,
@@ -517,6 +517,29 @@ def test_slider_box_and_preset_change_the_page() -> None:
     assert control(page, "selectbox", "Start from").value == "own"
     healthy(control(page, "selectbox", "Start from").select("dpem_3_ggg").run())
     assert control(page, "number_input", "Exact k").value == 10
+
+
+@pytest.mark.parametrize("noise", ["0.001", "99999999"])
+def test_a_link_may_state_noise_that_nobody_would_choose(noise: str) -> None:
+    page = healthy(opened(preset="own", lines=f"g{noise}~1", k="1"))
+    assert control(page, "number_input", "Noise").value == float(noise)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        Composition(lines=(Line("e", 0.5, delta_each=0.01),)),  # deltas of 0.2 in a total of 1e-5
+        Composition(lines=(Line(noise=1.0, sampling="w", rate=0.02),), adjacency="add_remove"),
+    ],
+)
+def test_where_no_method_has_a_bound_the_page_says_so(asked: Composition) -> None:
+    prices = price_list(asked.events, asked.delta, (20,))
+    (sentence,), (promise,) = sentences(
+        asked, prices, crossover(asked.events, asked.delta)
+    ).values()
+    assert promise.startswith("None of these methods gives a bound at δ = 10⁻⁵")
+    assert "Basic" not in sentence
+    assert prices.unit == (1.0 if asked.lines[0].mechanism == "e" else asked.lines[0].noise)
 
 
 # ---------------------------------------------------------------- the list

@@ -136,6 +136,11 @@ def computing(terms: str) -> str:
     return f"Computing the smallest epsilon at {terms}…"
 
 
+def no_bound(terms: str) -> str:
+    """Where the total is past what any method covers, or nothing is proved of such releases."""
+    return f"None of these methods gives a bound at {terms}."
+
+
 def basis(title: str, *, exact: bool, in_a_ball: bool) -> str:
     """What proves the number, and what that needs."""
     proof = "Exact composition" if exact else f"Upper bound: {title}"
@@ -176,8 +181,8 @@ def too_many_lines(most: int) -> str:
 def no_release(line: int) -> str:
     """A line that describes no release."""
     return (
-        f"Line {line} is not a release; give noise above 0, a whole number in "
-        "“Times”, a sampled share above 0 and at most 1, and δ below 1 in “δ each”."
+        f"Line {line} is not a release; give noise above 0 and below 10⁹, a whole number up to a "
+        "million in “Times”, a sampled share above 0 and at most 1, and δ below 1 in “δ each”."
     )
 
 

@@ -206,7 +206,8 @@ def bars(level: float, sentence: str) -> str:
     """What the bars of a picture cover. sentence: what they include."""
     return (
         f"Bars: {level:.0%} intervals for what the same algorithm would find on the same rows "
-        f"without noise. They cover the privacy noise only, not sampling error. {sentence}"
+        f"without noise. They cover the privacy noise only: neither sampling error nor what "
+        f"clipping takes off long tails. {sentence}"
     )
 
 

@@ -28,7 +28,7 @@ from dpcore.accounting.renyi import saving, total_log_moment
 from dpcore.accounting.zcdp import total_rho
 from dpcore.arrays import Array
 from dpcore.errors import InputError, NotCovered
-from dpcore.privacy.events import Event, Gaussian
+from dpcore.privacy.events import EpsilonDelta, Event, Gaussian
 
 _ROUND = (10, 12, 15, 20, 25, 30, 35, 40, 50, 60, 70, 80, 90)
 COUNTS = (*range(1, 10), *(m * 10**p for p in range(3) for m in _ROUND), 10_000)
@@ -574,9 +574,10 @@ def shares_asked(events: Events, count: int) -> float:
 
 
 def common_noise(events: Events) -> float | None:
-    """The one amount of noise of all events, or ``None`` where they differ."""
+    """The one amount of noise of all events, or ``None`` where they differ or are black boxes."""
+    boxes = any(isinstance(event.mechanism, EpsilonDelta) for event in events)
     amounts = {float(noise_of(event)) for event in events}
-    return amounts.pop() if len(amounts) == 1 else None
+    return amounts.pop() if len(amounts) == 1 and not boxes else None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ noise and without it. How far the two lie apart is how far a release may lie fro
 without noise on the real rows: a parametric bootstrap of the noise (Efron, Tibshirani 1993, chapter
 6). Of many rows fewer are drawn, with as much noise a row. All of it reads released numbers, public
 settings and the noise of the ledger's entries: it is post-processing and costs nothing. Where real
-rows are far from what the model assumes, intervals can be too narrow. With an id column one row is
+rows are far from what the model assumes, intervals can be too narrow, above all where clipping cuts
+off long tails that the drawn rows do not have. With an id column one row is
 drawn for each person, since one is sure to count: of more rows the same noise moves less.
 
 An interval reaches as far to both sides as most of the simulated distances, since noise biases fits
@@ -131,7 +132,8 @@ class Intervals:
 
     level: how often one covers what it is for; NaN where noise has left too little for any.
     same_rows: what the same algorithm finds without noise on the same rows; these include the
-    privacy noise alone and, with a large budget, are far too narrow for a population. population:
+    privacy noise alone and, with a large budget, are far too narrow for a population, or where
+    columns have long tails, which clipping cuts off. population:
     the parameters of the population, if the model is true of it; these also include the chance of
     drawing these rows, and are missing where nothing was released of how rows are spread, and
     of models whose intervals did not hold on simulated populations.

@@ -70,6 +70,9 @@ def populations(model: str) -> Iterator[Population]:
             assert isinstance(source, Simulated)
             words = {"n_components": source.groups} if model in ("gmm", "kmeans") else {}
             yield Population(name, words, _rows(source), _of_groups(model, source.truth()))
+        if model == "covariance":
+            truth = CovarianceParameters((), np.full(3, 2.0), 4.0 * np.eye(3))
+            yield Population("three skewed columns", {}, _skewed, truth)
     elif model == "gmm-release":
         weights = np.array([share for share, *_ in VOTERS])
         means = np.array([mean for _, mean, *_ in VOTERS], dtype=float)
@@ -92,6 +95,11 @@ def _rows(source: Simulated) -> Drawn:
         return _frame(gaussian_mixture(source.rows, *_parts(groups), rng)[0]), schema
 
     return draw
+
+
+def _skewed(rng: np.random.Generator) -> tuple[pd.DataFrame, Schema]:
+    """Columns with a long tail: exponential, with standard deviation 2."""
+    return _frame(np.minimum(rng.exponential(2.0, (3_000, 3)), 40.0)), _box([(0, 40)] * 3)
 
 
 def _of_groups(model: str, groups: Mixture) -> Any:
