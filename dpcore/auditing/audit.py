@@ -20,7 +20,7 @@ from dpcore.privacy import Claim, Evidence, Privacy, Proof
 
 HALF = 0.5
 SLACK = 1e-6  # relative: epsilons are rounded
-DOUBLINGS = 12  # of the runs, to say how many would be enough
+MOST_RUNS = 4_000_000  # of each table, that are looked at to say how many would be enough
 
 
 @dataclass(frozen=True)
@@ -166,8 +166,8 @@ def audited(
 def _runs_needed(weaker: Clouds, result: Audit) -> int | None:
     """The first doubling of the runs with which the weaker mechanism, going by what was seen of it,
     shows more than is stated of the whole one."""
-    for doubling in range(1, DOUBLINGS + 1):
-        times = 1 << doubling
+    times = 2
+    while times * len(weaker.first) <= MOST_RUNS:
         more = replace(
             weaker,
             first=np.concatenate([weaker.first] * times),
@@ -175,6 +175,7 @@ def _runs_needed(weaker: Clouds, result: Audit) -> int | None:
         )
         if _bound(more, result.delta, result.confidence) > (result.stated or 0.0):
             return times * len(weaker.first)
+        times *= 2
     return None
 
 

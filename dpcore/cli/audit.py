@@ -165,7 +165,7 @@ def _too_few(record: dict[str, Any]) -> str:
     runs, most = record["runs"] // 2, rounded_up(record["largest_detectable"], 3)
     half = record["caught_half"] is False
     missed = "do not reveal that the noise was halved" if half else "cannot show the stated epsilon"
-    needed = "Judging by these runs, even thousands of times as many would not be enough"
+    needed = "Judging by these runs, even millions would not be enough"
     if record["runs_needed"] is not None:
         needed = f"About {record['runs_needed']:,} are needed: --runs {record['runs_needed']}"
     return (
