@@ -843,7 +843,12 @@ def test_the_commands_create_release_verify_and_refuse(
         assert main(odd.split()) == 2
     text = (tmp_path / "one" / "dossier.json").read_text()
     (tmp_path / "one" / "dossier.json").write_text(text.replace('"count": 1', '"count": 2', 1))
-    assert main(["verify", "one/dossier.json"]) == 1
+    capsys.readouterr()
+    assert main(["verify", "one/dossier.json", "--json"]) == 1
+    told, sentence = capsys.readouterr()
+    failed = json.loads(told)
+    assert failed["verified"] is False
+    assert sentence == f"dpcore: {failed['failed']}\n"
 
 
 @pytest.mark.parametrize("kind", ["zcdp", "sums"])

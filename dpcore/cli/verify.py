@@ -6,13 +6,14 @@ import argparse
 from typing import Any
 
 from dpcore.cli.output import print_json, print_prose
+from dpcore.errors import ReplayError
 from dpcore.privacy.guarantee import delta_text, show_bound
 
 OPTIONS = """
 dossier RELEASE: a release's folder, with every file in it; or its dossier.json, with the files next
     to it
 --ledger L: the ledger that paid for the release [not checked]
---json: one JSON object [a few sentences]
+--json: one JSON object, also where a check failed [a few sentences]
 ---
 The command replays the proof, checks each file against its hash in the dossier, regenerates the
 report if this version wrote it, and lists what could not be verified. Exit codes: 0 everything
@@ -27,7 +28,12 @@ def run(args: argparse.Namespace) -> None:
     """Exit code 0 only where everything holds."""
     from dpcore.releases.dossier import verify
 
-    record = verify(args.dossier, args.ledger)
+    try:
+        record = verify(args.dossier, args.ledger)
+    except ReplayError as failed:
+        if args.json:
+            print_json({"verified": False, "failed": str(failed)})
+        raise
     if args.json:
         print_json({"verified": True, **record})
         return

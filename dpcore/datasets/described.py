@@ -45,6 +45,9 @@ def schema_path(path: str | PathLike[str]) -> Path:
 
     >>> schema_path("folder/people.csv.gz").name
     'people.toml'
+    >>> schema_path("PEOPLE.CSV").name, schema_path("people.xlsx").name, schema_path("people").name
+    ('PEOPLE.toml', 'people.toml', 'people.toml')
     """
     data = Path(path)
-    return data.with_name(data.name.removesuffix(data.name[-len(extension(data)) :]) + ".toml")
+    ending = extension(data) or data.suffix
+    return data.with_name(data.name[: len(data.name) - len(ending)] + ".toml")
