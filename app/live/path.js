@@ -15,7 +15,17 @@ import { Live } from "./live.js";
  *   dial: string, handle: { panel: string, x: number[], y: number[] } }} Screen
  */
 
+const KEPT = "dpcore-path";
 const CLOSE = 0.03; // mean distance, as a share of the axis, that is as good as right
+
+/** @returns {Record<string, any>} what was drawn in this tab, and where */
+function kept() {
+  try {
+    return JSON.parse(sessionStorage[KEPT] ?? "{}");
+  } catch {
+    return {};
+  }
+}
 
 /**
  * What is said of a drawn curve.
@@ -57,6 +67,7 @@ export class Path {
   /** @type {Screen[]} */ screens = [];
   /** @type {Map<string, Layer>} what is drawn, by the name of the screen */ guesses = new Map();
   at = 0;
+  before = kept();
 
   /** @param {HTMLElement} parent @param {boolean} addressed whether the address names the screen */
   constructor(parent, addressed = false) {
@@ -92,7 +103,7 @@ export class Path {
       if (event.key === "ArrowRight") this.go(this.at + 1);
       if (event.key === "ArrowLeft") this.go(this.at - 1);
     });
-    if (addressed) window.addEventListener("hashchange", () => this.go(this.named(), false));
+    if (addressed) window.addEventListener("hashchange", () => this.go(this.named, false));
   }
 
   /** @param {string} label @param {() => void} act @param {string} kind */
@@ -106,10 +117,14 @@ export class Path {
     return this.screens[this.at];
   }
 
-  /** The place of the screen that the address names; else where it is. */
-  named() {
-    const found = this.screens.findIndex(({ name }) => location.hash === `#${name}`);
+  /** @param {string} named of a screen; else this one */
+  place(named) {
+    const found = this.screens.findIndex(({ name }) => name === named);
     return found < 0 ? this.at : found;
+  }
+
+  get named() {
+    return this.place(location.hash.slice(1));
   }
 
   /** @param {Screen[]} screens */
@@ -120,7 +135,8 @@ export class Path {
     this.dots.replaceChildren(...screens.map((_, i) =>
       this.button(String(i + 1), () => this.go(i))));
     screens.forEach(({ title }, i) => { this.dots.children[i].setAttribute("title", title); });
-    if (this.addressed) this.at = this.named();
+    this.at = this.place(this.before.at);
+    if (this.addressed) this.at = this.named;
     return this.open();
   }
 
@@ -145,7 +161,7 @@ export class Path {
     [...this.dots.children].forEach((dot, i) => {
       if (i === this.at) dot.setAttribute("aria-current", "step");
       else dot.removeAttribute("aria-current");
-      dot.classList.toggle("dpp-done", Boolean(this.guesses.get(this.screens[i].name)?.shown));
+      dot.classList.toggle("dpp-done", !!this.before[this.screens[i].name]?.shown);
     });
     this.back.disabled = this.at === 0;
     this.next.disabled = this.at === this.screens.length - 1;
@@ -158,9 +174,11 @@ export class Path {
     const { name, x, truth } = this.screen;
     let layer = this.guesses.get(name);
     if (!layer) {
+      const { drawn, shown } = this.before[name] ?? {};
       layer = {
         kind: "guess", moves: false, title: "", table: {}, depth: 0, x, truth,
-        drawn: x.map(() => null), shown: false, changed: () => this.words(),
+        drawn: x.map((_, i) => drawn?.[i] ?? null), shown: !!shown,
+        changed: () => this.words(),
       };
       this.guesses.set(name, layer);
     }
@@ -190,7 +208,7 @@ export class Path {
 
   /** The sentence about the reader's curve, and which buttons there are. */
   words() {
-    const { shown, drawn } = this.guess;
+    const { guess: { shown, drawn }, screen: { name } } = this;
     this.show.disabled = !drawn.some(Number.isFinite);
     this.show.hidden = shown;
     this.again.hidden = !shown;
@@ -198,6 +216,10 @@ export class Path {
     if (this.told.textContent !== text.replaceAll("**", "")) {
       this.told.replaceChildren(...boldParts(text));
     }
+    Object.assign(this.before, { at: name, [name]: { drawn, shown } });
+    try {
+      sessionStorage[KEPT] = JSON.stringify(this.before);
+    } catch { /* none */ }
   }
 
   reveal() {
@@ -209,6 +231,7 @@ export class Path {
 
   reset() {
     this.guesses.delete(this.screen.name);
+    delete this.before[this.screen.name];
     this.draw();
   }
 

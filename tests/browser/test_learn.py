@@ -94,6 +94,9 @@ def test_the_path_is_walked_with_the_hand_and_with_keys(new_page: Any, tmp_path:
     page.locator(f".dpl[data-epsilon='{dragged}']").wait_for()  # the mark stays where it was left
     assert value.inner_text() == dragged
     assert re.match(r"You drew 9\d% where the truth is 5\d%", told.inner_text())
+    page.reload()  # this tab keeps the screen, what was drawn and that it was compared
+    assert re.match(r"You drew 9\d% where the truth is 5\d%", told.inner_text())
+    assert page.locator(".dpp-done").count() == 1
     page.get_by_role("button", name="Next").click()
     assert page.url.endswith("#bet")
     assert told.inner_text() == ""
