@@ -269,6 +269,18 @@ def test_budgets_played_one_by_one_make_the_whole_attack() -> None:
         assert np.array_equal(one, other), field.name
 
 
+@pytest.mark.parametrize("model", ["symmetric-mixture", "mixture-regression", "missing-regression"])
+def test_an_option_may_have_the_name_of_a_word_of_the_attack(model: str) -> None:
+    """Whether columns are measured in their own units is an option called ``own``."""
+    scenario = opening("wine", model)
+    data = tables.data_of(scenario)
+    assert data is not None
+    pair, options = attacking.pair_of(scenario, data, attacking.WORST, 0)
+    assert "own" in options
+    request = dp.Privacy(epsilon=2.0, delta=1e-5, adjacency=scenario.adjacency)
+    assert attack(model, pair, [request], 20, **options).played.all()
+
+
 def test_a_game_that_cannot_be_played_says_why_on_the_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

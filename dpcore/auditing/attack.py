@@ -102,6 +102,7 @@ def attack(
     pair: Pair,
     requests: Sequence[Privacy],
     runs: int = 400,
+    /,
     *,
     seed: int = 0,
     **options: Any,
@@ -120,7 +121,7 @@ def attack(
 
 
 def unplayed(
-    model: str, pair: Pair, requests: Sequence[Privacy], runs: int = 400, **options: Any
+    model: str, pair: Pair, requests: Sequence[Privacy], runs: int = 400, /, **options: Any
 ) -> Attack:
     """What is known before anybody plays: the guarantees, and with them the ceilings."""
     grid = fit_grid(model, pair.first, privacy=requests, seed=0, **options)
@@ -144,7 +145,7 @@ def unplayed(
 
 
 def play(
-    model: str, pair: Pair, request: Privacy, runs: int, *, seed: int = 0, **options: Any
+    model: str, pair: Pair, request: Privacy, runs: int, /, *, seed: int = 0, **options: Any
 ) -> Play:
     """Play the attacker at one budget; as :func:`attack`."""
     count = whole("runs", runs, least=20)

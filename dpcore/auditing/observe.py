@@ -113,6 +113,7 @@ def observe(
     noise: NoiseSource,
     runs: int,
     answers: tuple[Released, ...] | None = None,
+    /,
     *,
     n_components: int = 3,
     clip: float | None = None,
@@ -195,6 +196,7 @@ def log_likelihood_ratios(
     request: Privacy,
     observed: Observed,
     own: int,
+    /,  # an option may have any of these names
     **options: Any,
 ) -> Array:
     """``log p(releases | second table) - log p(releases | first)`` of every run ``(B,)``.
