@@ -381,4 +381,11 @@ def test_the_command_lists_and_refuses(capsys: pytest.CaptureFixture[str]) -> No
     assert "does not cover" in capsys.readouterr().out
     assert main(["audit", "nosuch"]) == 2
     assert main(["audit", "gmm", "--all"]) == 2
+    capsys.readouterr()
+    some = ["audit", "--all", "--mode", "proved", "--adjacency", "label", "--runs", "20"]
+    assert main(some) == 0
+    table, left = capsys.readouterr().out.split("Left out, because these settings do not suit them")
+    assert "gmm-release" in table
+    assert left.startswith(": gmm proved, kmeans proved")
+    assert "gmm-release" not in left
     assert main(["audit", "gmm", "--runs", "x"]) == 2

@@ -537,7 +537,7 @@ def test_where_no_method_has_a_bound_the_page_says_so(asked: Composition) -> Non
     (sentence,), (promise,) = sentences(
         asked, prices, crossover(asked.events, asked.delta)
     ).values()
-    assert promise.startswith("None of these methods gives a bound at δ = 10⁻⁵")
+    assert promise.startswith("None of these methods has an answer at δ = 10⁻⁵")
     assert "Basic" not in sentence
     assert prices.unit == (1.0 if asked.lines[0].mechanism == "e" else asked.lines[0].noise)
 

@@ -138,7 +138,7 @@ def computing(terms: str) -> str:
 
 def no_bound(terms: str) -> str:
     """Where the total is past what any method covers, or nothing is proved of such releases."""
-    return f"None of these methods gives a bound at {terms}."
+    return f"None of these methods has an answer at {terms}."
 
 
 def basis(title: str, *, exact: bool, in_a_ball: bool) -> str:

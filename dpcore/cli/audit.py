@@ -8,7 +8,7 @@ from typing import Any
 
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.auditing.api import AUDITS
-from dpcore.checks import one_of, positive, probability
+from dpcore.checks import listed, one_of, positive, probability
 from dpcore.cli.output import (
     print_json,
     print_progress,
@@ -100,12 +100,27 @@ def _all(args: argparse.Namespace) -> None:
     if args.name is not None or args.epsilon is not None:
         raise InputError("all", "a single audit or budget was named as well", "leave it out")
     every = [(name, mode) for name in AUDITS for mode in modes(name) if args.mode in (None, mode)]
-    records = _with_progress(every, lambda case: _audited(case[0], case[1], args))
+    refused = dict[str, InputError]()
+
+    def record(case: tuple[str, str]) -> dict[str, Any] | None:
+        try:
+            return _audited(*case, args)
+        except InputError as refusal:
+            if args.adjacency is None and args.accountant is None:
+                raise
+            refused[" ".join(case)] = refusal  # what one refuses, another may take
+            return None
+
+    records = [row for row in _with_progress(every, record) if row is not None]
+    if not records:
+        raise next(iter(refused.values()))
     if args.json:
         print_json(records)
         return
-    print_table([_row(record) for record in records])
+    print_table([_row(row) for row in records])
     print_prose(_scope(records[0]["confidence"]))
+    if refused:
+        print_prose(f"Left out, because these settings do not suit them: {listed([*refused])}.")
 
 
 def _audited(name: str, mode: str, args: argparse.Namespace) -> dict[str, Any]:
