@@ -21,7 +21,7 @@ from dpcore.datasets import load
 from dpcore.declaration import declaration, declarations
 from dpcore.fitting.intervals import QUICK, UNKNOWN, Intervals, _Simulated, sentence_of
 from dpcore.fitting.result import Fit
-from dpcore.models.factor_analysis.parameters import HIDDEN
+from dpcore.models.factor_analysis.parameters import BY_CHANCE, HIDDEN
 from dpcore.privacy import Ledger
 from dpcore.registry import MODELS
 from dpcore.wall import custodian
@@ -318,7 +318,7 @@ def test_unique_variances_that_are_as_small_as_noise_lets_be_seen_are_named() ->
         for budget in budgets
     )
     assert hidden.endswith(HIDDEN.format("all columns"))
-    assert shown == "At this noise level both factors can be told from 0."
+    assert shown == f"At this noise level both factors stand out from the noise. {BY_CHANCE}"
 
 
 def test_coefficients_from_columns_that_say_nothing_are_no_evidence() -> None:

@@ -361,16 +361,15 @@ def test_factors_of_many_columns_are_told_factor_by_factor(run: Run) -> None:
     loadings = np.array(found["loadings"])
     seen = int(np.count_nonzero(np.any(loadings != 0.0, axis=0)))
     assert 0 < seen < 5
-    assert f"{seen} of 5 factors can be told from 0; the others are set to 0." in text
+    stand = "stands" if seen == 1 else "stand"
+    assert f"{seen} of 5 factors {stand} out from the noise; the others are set to 0." in text
     variances = np.array(found["noise_variance"]) + np.sum(loadings**2, axis=1)
     share = float(np.mean(loadings[:, 0] ** 2 / variances))
     strongest = found["columns"][int(np.argmax(loadings[:, 0] ** 2 / variances))]
     assert f" 1 {share:.1%} {strongest} " in text
     assert len(answer.out.splitlines()) < 20
     none = run(*words[:3], "--epsilon", 0.01, *words[5:], "--factors", 2).out
-    hidden = (
-        "At this noise level none of the 2 factors can be told from 0: all loadings are set to 0."
-    )
+    hidden = "none of the 2 factors stands out from the noise: all loadings are set to 0."
     assert " ".join(none.split()).count(hidden) == 1
 
 

@@ -65,6 +65,9 @@ class FactorParameters(ColumnParameters):
         return pd.DataFrame(factors.sample(self.as_factors(), count, rng), columns=self.columns)
 
 
+BY_CHANCE = "Noise alone can make a single factor stand out."
+
+
 def factors_and_variances(parameters: FactorParameters, schema: Schema) -> str:
     """Which factors the noise left: those within it are 0; then which own variances it hides.
 
@@ -81,18 +84,20 @@ def factors_and_variances(parameters: FactorParameters, schema: Schema) -> str:
 
 
 def noise_sentence(parameters: FactorParameters, schema: Schema) -> str:
-    """Which factors the noise left."""
+    """Which factors the noise left; now and then it makes one."""
     visible = np.any(parameters.loadings != 0.0, axis=0)
-    count = len(visible)
-    if visible.all():
-        every = {1: "the factor", 2: "both factors"}.get(count, f"all {count} factors")
-        return f"At this noise level {every} can be told from 0."
-    if not visible.any():
-        none = "the factor cannot" if count == 1 else f"none of the {count} factors can"
-        return f"At this noise level {none} be told from 0: all loadings are set to 0."
-    some = f"{visible.sum()} of {count} factors"
-    others = "the other is" if count - visible.sum() == 1 else "the others are"
-    return f"At this noise level {some} can be told from 0; {others} set to 0."
+    count, left = len(visible), int(visible.sum())
+    if not left:
+        none = "the factor does not stand" if count == 1 else f"none of the {count} factors stands"
+        return f"At this noise level {none} out from the noise: all loadings are set to 0."
+    if left == count:
+        every = {1: "the factor stands", 2: "both factors stand"}
+        which = every.get(count, f"all {count} factors stand") + " out from the noise"
+    else:
+        others = "the other is" if count - left == 1 else "the others are"
+        stand = "stands" if left == 1 else "stand"
+        which = f"{left} of {count} factors {stand} out from the noise; {others} set to 0"
+    return f"At this noise level {which}. {BY_CHANCE}"
 
 
 def result_table(record: dict[str, Any]) -> Table:
