@@ -43,7 +43,8 @@ def audit(
 
     name: one of :data:`AUDITS`. privacy: what is attacked; ``None`` for the audit's own
     budget in ``mode``. runs: of each of the two tables; ``None`` for the audit's own. half: also
-    run it at half its noise, which the attack should catch. seed: of tables, noise and attack.
+    run it at half its noise, which the attack should catch. seed: of tables, noise and attack;
+    noise on a grid comes from the operating system whatever the seed.
     options: the model's own, in place of the audit's.
 
     **Guarantee.** If what the ledger says of the noise is true, the bound exceeds the true epsilon

@@ -212,7 +212,7 @@ def test_the_commands_of_the_readme_parse() -> None:
 
 
 def spawned(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "import sys; from dpcore.cli import main; sys.exit(main())"]
+    command = [sys.executable, "-m", "dpcore"]
     return subprocess.run(
         [*command, *words], cwd=cwd, capture_output=True, text=True, timeout=300, check=False
     )
