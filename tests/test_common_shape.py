@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ def crowd() -> tuple[Array, Array]:
 
 
 def common_of(covariance: Array, *, left: int = 0) -> CommonShape:
-    start = long_axes(covariance)[1]
+    start = long_axes(covariance, 2.3)[1]
     return CommonShape(np.ones(1, dtype=bool), start, left, covariance, np.full(1, 0.75))
 
 
@@ -33,7 +34,7 @@ def test_groups_far_apart_make_long_axes_and_a_round_cloud_has_none() -> None:
     rows, _ = crowd()
     cloud = np.random.default_rng(0).normal(size=rows.shape)
     covariance = np.stack([np.cov(rows.T), np.cov(cloud.T)])
-    long, shape, root = long_axes(covariance)
+    long, shape, root = long_axes(covariance, 2.3)
     assert long.tolist() == [True, False]
     np.testing.assert_allclose(shape + root @ np.swapaxes(root, 1, 2), covariance, atol=1e-9)
 
@@ -42,7 +43,7 @@ def test_long_axes_do_not_depend_on_the_units_of_the_columns() -> None:
     covariance, units = np.cov(crowd()[0].T)[None], np.geomspace(0.01, 100.0, 8)
     scale = units[:, None] * units
     np.testing.assert_allclose(
-        long_axes(covariance)[1] * scale, long_axes(covariance * scale)[1], rtol=1e-6
+        long_axes(covariance, 2.3)[1] * scale, long_axes(covariance * scale, 2.3)[1], rtol=1e-6
     )
 
 
@@ -88,11 +89,14 @@ def test_groups_and_their_distances_add_up_to_the_shape_of_all_rows() -> None:
     assert np.array_equal(others.shaped(before, np.zeros(1)).covariances, before.covariances)
 
 
+def budgets_of(*epsilons: float) -> list[dp.Privacy]:
+    return [dp.Privacy(epsilon=epsilon, delta=1e-5) for epsilon in epsilons]
+
+
 @pytest.fixture(scope="module")
 def grid() -> tuple[dp.PrivateTable, list[dp.Privacy]]:
     """One table at budgets at which groups are hidden, have one shape, and have their own."""
-    table = Simulated(4_000, 12, 3, 7.0).read()
-    return table, [dp.Privacy(epsilon=e, delta=1e-5) for e in (0.02, 0.5, 4.0)]
+    return Simulated(4_000, 12, 3, 7.0).read(), budgets_of(0.02, 0.5, 4.0)
 
 
 def test_groups_are_found_whose_own_shapes_are_hidden(
@@ -113,13 +117,30 @@ def test_groups_are_found_whose_own_shapes_are_hidden(
     assert np.all(gain[1:] > 0.5), gain
 
 
+def test_two_groups_in_five_columns_are_looked_for_along_the_long_axis_or_are_one() -> None:
+    """Where noise would hide a shape of their own, all rows are one group."""
+    table, judge = Simulated(2_000, 5, 2, 6.0).read(), yardstick("gmm")
+    grid = partial(fit_grid, "gmm", table, privacy=budgets_of(0.2, 1.0, 2.0), draws=range(5))
+    final = grid(seed=0, n_components=2).runs.final
+    one = [bool(np.array_equal(means[0], means[1])) for means in final.means]
+    assert one == 5 * [True] + 10 * [False]
+    scorer = judge.scorer(table, None, most=None)
+    gain = judge.score(final, scorer) - judge.score(grid(seed=0, n_components=1).runs.final, scorer)
+    assert np.all(np.median(gain.reshape(3, 5), axis=1) > [0.0, 0.25, 0.25]), gain
+
+
+@pytest.mark.parametrize("columns", [5, 12])
 def test_a_run_is_the_same_alone_or_beside_runs_of_other_kinds(
-    grid: tuple[dp.PrivateTable, list[dp.Privacy]],
+    columns: int, grid: tuple[dp.PrivateTable, list[dp.Privacy]]
 ) -> None:
     table, budgets = grid
-    together = fit_grid("gmm", table, privacy=budgets, draws=[0], seed=0, n_components=3).runs.final
+    if columns == 5:
+        table, budgets = Simulated(2_000, 5, 2, 6.0).read(), budgets_of(0.2, 1.0, 2.0)
+    groups = 3 if columns == 12 else 2
+    fitted = partial(fit_grid, "gmm", table, draws=[0], seed=0, n_components=groups)
+    together = fitted(privacy=budgets).runs.final
     for run, budget in enumerate(budgets):
-        alone = fit_grid("gmm", table, privacy=[budget], draws=[0], seed=0, n_components=3)
+        alone = fitted(privacy=[budget])
         for part in ("weights", "means", "covariances"):
             one, other = getattr(alone.runs.final, part)[0], getattr(together, part)[run]
             np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)

@@ -20,16 +20,15 @@ from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.shared.moments import TINY, floored_eigenvalues
 from dpcore.wall.data import whitening
 
-LONG = 2.3  # longest over median eigenvalue of the correlations, from which groups may make it so
 FLOOR = 0.3  # of the doubt in the shape of all rows: least eigenvalue where that is the identity
 UNKNOWN, FORGOTTEN = 0.75, 0.25  # of a mean, squared: at first, and by a step; in deviations
 LEAST, WIDEST = 1e-5, 100.0  # of the variance of all rows, where that was 1 at first
 CALMER = 0.6  # each step moves the means by so much of what the step before did
 
 
-def long_axes(covariance: Array) -> tuple[NDArray[np.bool_], Array, Array]:
-    """Whether shapes ``(B, d, d)`` are much longer in some directions than in most ``(B,)``; these
-    shapes with that length cut, and maps ``(B, d, d)`` from a round cloud to what is cut.
+def long_axes(covariance: Array, least: float) -> tuple[NDArray[np.bool_], Array, Array]:
+    """Whether shapes ``(B, d, d)`` are more than ``least`` times longer in some direction than in
+    most ``(B,)``; these with that length cut, and maps ``(B, d, d)`` from a round cloud to it.
 
     Lengths are in units of the columns' own deviations, and are cut to their median.
     """
@@ -41,7 +40,7 @@ def long_axes(covariance: Array) -> tuple[NDArray[np.bool_], Array, Array]:
     turned = np.swapaxes(axes, 1, 2)
     shape = sd[:, :, None] * ((axes * cut[:, None]) @ turned) * sd[:, None, :]
     root = sd[:, :, None] * ((axes * long[:, None]) @ turned)
-    return values[:, -1] > LONG * median[:, 0], shape, root
+    return values[:, -1] > least * median[:, 0], shape, root
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 The proved recipe spends a quarter of the budget on mean and second moments of all rows, spreads
 groups over the shape that these have, and then releases counts, sums and squares of all groups
 *jointly* once per iteration: one vector, one sensitivity, one Gaussian. Each group sees the rows in
-a frame of its own (``group_frames``); in many columns groups have one shape while they are looked
-for, and where their own would be noise (``common_shape``). How much each of the three gets, and
-each iteration, is solved for (``shared.allocation``). A single Gaussian is that first release with
-the whole budget: the baseline to beat.
+a frame of its own (``group_frames``). In many columns, or where groups are few beside them, they
+have one shape while they are looked for, and where their own would be noise (``common_shape``). How
+much each of the three gets, and each iteration, is solved for (``shared.allocation``). A single
+Gaussian is that first release with the whole budget: the baseline to beat.
 """
 
 from __future__ import annotations
@@ -61,12 +61,15 @@ EXTRA = 6  # groups that are looked for at first, as far as the noise lets them 
 VISIBLE = 0.6  # noise in a group's shape, up to which it can be
 # In tables of so many columns, and so many rows for each, groups are looked for by their means:
 # noise in the length of one, up to which it can be seen; and the share of VISIBLE up to which each
-# has its own shape in the end. With fewer rows, long axes are partly chance.
-MANY, ROWS, FAR, OWN = 6, 100, 0.45, 0.75
+# has its own shape in the end. With fewer rows, long axes are partly chance. In fewer columns, but
+# at least two for each group, a start that knows no long axes misses what most groups differ by:
+# there the same is done where each can have its own shape, and where none can all rows are one.
+MANY, ROWS, FAR, OWN = 6, 100, 0.38, 0.75
+LONG = 1.6, 2.3  # in fewer columns and in so many, longest over median axis that groups may make
 # In lost runs the releases that say where all rows lie and steps that would look for groups have
 # each other's noise. Lost, by public numbers: noise in the length of a group's mean is above FAR,
 # and above so many times FAR for each column.
-LOST, PLACED, BY = 0.1, [0, 1, 2, 4, 6, 5], [4, 6, 5, 0, 1, 2]
+LOST, PLACED, BY = 0.12, [0, 1, 2, 4, 6, 5], [4, 6, 5, 0, 1, 2]
 LEFT = 0.25  # of the variance of all rows, at least, beside the square of their mean
 
 
@@ -126,12 +129,13 @@ def fit_proved(
         return _plain_em(session, settings, whole, steps)
     entries = dim if settings.covariance == "spherical" else 1  # that share a trace
     noise = unit * shape.scale("squares") / entries * math.sqrt(dim) / whole.rows
-    hidden = np.minimum(noise * total / VISIBLE, 1.0)
-    half, far = settings.iterations // 2, far / whole.rows
-    long, start, root = long_axes(whole.covariance)
-    by_means = long & (far < 1.0) & (dim >= MANY) & (whole.rows >= ROWS * dim)
-    by_means &= settings.covariance == "full"
-    in_common = by_means & (hidden >= OWN)
+    half, far, hidden = settings.iterations // 2, far / whole.rows, noise * total / VISIBLE
+    alike, full = hidden >= OWN, settings.covariance == "full"
+    many, few = full and dim >= MANY, full and 2 * components <= dim < MANY
+    long, start, root = long_axes(whole.covariance, LONG[many])
+    by_means = long & (far < 1.0) & (whole.rows >= ROWS * dim) & (many | (few & ~alike))
+    in_common = by_means & alike
+    hidden = np.minimum(hidden / OWN if few else hidden, 1.0)
     hidden = np.where(by_means, far, hidden)
     alone = hidden >= 1.0
     in_one = noise * steps[0] / math.sqrt(max(1, searching))
