@@ -523,6 +523,23 @@ def test_a_run_with_words_alone_is_the_same_beside_one_without() -> None:
     np.testing.assert_array_equal(both.concentration[0], alone.concentration[0])
 
 
+FIVE = (0.5, 1.0, 2.0, 8.0, 20.0)
+
+
+def few_steps(*epsilons: float) -> Array:
+    """Concentrations ``(B, K, V)`` of steps on samples, whose noise takes a search to find."""
+    documents = bench.Corpus(300, 60, 3, 30).sealed
+    budgets = [dp.Privacy(epsilon=epsilon, delta=DELTA) for epsilon in epsilons]
+    words: dict[str, Any] = {"n_components": 3, "rate": 0.5, "iterations": 4, "seed": 0}
+    fitted: Topics = fit_grid("lda", documents, privacy=budgets, **words).runs.final
+    return fitted.concentration
+
+
+@every("at", range(5))
+def test_a_run_on_samples_is_the_same_to_the_last_bit_beside_others(at: int) -> None:
+    np.testing.assert_array_equal(few_steps(*FIVE)[at], few_steps(FIVE[at])[0])
+
+
 def test_the_first_look_decides_how_many_steps_are_for_words_alone() -> None:
     every = np.ones((4, 1, 10))
     looked = Frequencies(7.0 * every, np.array([0.0, 1.0, 10.0, 1e9]), every)
