@@ -41,6 +41,7 @@ from dpcore.schema import Schema
 from dpcore.short_rows import row_maxima, row_sums
 from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.data.word_counts import Bags
+from dpcore.wall.kernels.threads import single_threaded
 from dpcore.wall.statistics.topic_words import NoisyTopics, shared_out
 from dpcore.wall.table import PrivateTable
 
@@ -538,6 +539,12 @@ def few_steps(*epsilons: float) -> Array:
 @every("at", range(5))
 def test_a_run_on_samples_is_the_same_to_the_last_bit_beside_others(at: int) -> None:
     np.testing.assert_array_equal(few_steps(*FIVE)[at], few_steps(FIVE[at])[0])
+
+
+def test_runs_that_share_the_cores_are_those_of_one_thread() -> None:
+    with single_threaded():
+        once = few_steps(*FIVE)
+    np.testing.assert_array_equal(few_steps(*FIVE), once)
 
 
 def test_the_first_look_decides_how_many_steps_are_for_words_alone() -> None:

@@ -22,7 +22,7 @@ from scipy.special import erfcx, gammaln, psi
 from dpcore.arrays import Array
 from dpcore.short_rows import row_maxima, row_sums
 from dpcore.wall.data import Bags
-from dpcore.wall.kernels.threads import in_order, one_thread
+from dpcore.wall.kernels.threads import in_order, most_threads, one_thread
 from dpcore.wall.statistics import NoisyTopics
 
 Small = NDArray[np.float32]
@@ -117,10 +117,7 @@ def mixes(
 
     rooms = list(_rooms(_alike(bags, len(words)), len(words)))
     with one_thread():
-        if len(rooms) == 1:
-            solve(rooms[0])
-        else:
-            list(_pool().map(solve, rooms))
+        list((_pool().map if len(rooms) > 1 and most_threads() > 1 else map)(solve, rooms))
     return out
 
 

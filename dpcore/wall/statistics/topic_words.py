@@ -7,9 +7,12 @@ draws every document into a ball before it sums; no matrix of one document is ev
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -17,13 +20,14 @@ from dpcore.arrays import Array
 from dpcore.checks import positive
 from dpcore.short_rows import row_maxima, row_sums
 from dpcore.wall.data.word_counts import Bags
-from dpcore.wall.kernels.threads import pool
+from dpcore.wall.kernels.threads import most_threads, one_thread, single_threaded
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
 
 if TYPE_CHECKING:
     from dpcore.wall.session import Session
     from dpcore.wall.subsample import Minibatches
 
+_T = TypeVar("_T")
 
 CELLS = 1 << 18  # shares of documents that are weighed together: they should fit a cache
 LEAST = 1e-100  # weight of a word below which no topic is taken to have it; squares stay normal
@@ -130,9 +134,12 @@ class TopicWords(Summed[SharedOut, NoisyTopics]):
         total = np.zeros(of.topics.shape)
         for positions, runs in session._samples(batches):
             bags = source._bags if positions is None else source._bags.take(positions)
-            for run in runs:
-                weights = of.e_step(bags, int(run))
+
+            def share_out(run: int, bags: Bags = bags) -> None:
+                weights = of.e_step(bags, run)
                 total[run] = shared_out(bags, of.topics[run], weights, source.radius, source.length)
+
+            _on_every_core(share_out, runs.tolist())
         return total, None
 
     def released(
@@ -187,9 +194,29 @@ def drawn_in(
             amount *= (radius / np.maximum(norms * at_most, radius))[some.owner]
         amounts[bags.starts[at.start] : bags.starts[at.stop]] = amount
 
-    blocks = list(bags.blocks(_entries(weights.shape[1])))
-    list((pool().map if len(blocks) > 1 else map)(weigh, blocks))
+    _on_every_core(weigh, list(bags.blocks(_entries(weights.shape[1]))))
     return amounts
+
+
+def _on_every_core(work: Callable[[_T], None], parts: Sequence[_T]) -> None:
+    """Work on parts that need nothing of each other, each on one core. A part that is alone stays
+    on this thread, and may be cut into parts of its own."""
+    if len(parts) < 2 or most_threads() < 2:
+        for part in parts:
+            work(part)
+        return
+
+    def alone(part: _T) -> None:
+        with single_threaded():
+            work(part)
+
+    with one_thread():
+        list(_pool().map(alone, parts))
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count() or 1, "dpcore-documents")
 
 
 def _entries(topics: int) -> int:
