@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
+from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +47,7 @@ AT_ONCE = 40e6  # row visits (rows x runs x iterations x components) worked out 
 GAMES = 2000  # of the attacker, at most
 LEAST_GAMES = 200
 FIRST = 5  # stops that are worked out before all others
+SOON = 0.4  # processor seconds: the first stops come with a current fit that took no longer
 IN_HAND = 3e6  # row visits of a fit that is made while a hand waits for it
 NO_ROWS = 2e4  # row visits that a fit without rows would be worth
 SLOW_TO_LOAD = ("scipy.optimize", "sklearn.mixture")  # exact fits need them, kept studies do not
@@ -83,7 +85,8 @@ def study(
     early: bool = False,
 ) -> Study:
     """The study of a scenario: whole at once where that is quick, else its current point first,
-    then the bold fits (from coarse to fine, where all together take long), then further draws.
+    then the bold fits (from coarse to fine, where all together take long), then further draws. The
+    first stops are there with a current point that is soon there.
 
     wanted: a budget that a hand is on; where a fit is quick it is there at once, else it comes
     next. ask: whether what is missing is worked out behind the page. early: whether references
@@ -153,12 +156,16 @@ def study(
         return Study(now, held_against, drawn, True)
 
     def background() -> None:
-        while some := next_budgets():
-            there = add(some)
+        while True:
+            there = store.grids.peek((grid_key, 1))
+            placed = 0 if there is None else len(budgets) - len(coming(there))
+            if placed >= FIRST and grid_key not in store.wanted:
+                references_of(setting, data, store)
+            if not (some := next_budgets()):
+                break
+            add(some)
             if grid_key not in store.waiting:
                 return  # nobody looks at it any more
-            if len(budgets) - len(coming(there)) >= FIRST and grid_key not in store.wanted:
-                references_of(setting, data, store)
         references_of(setting, data, store)
         done = so_far()[0][0]
         while True:
@@ -171,7 +178,7 @@ def study(
             more = range(draws, min(draws + at_a_time, most))
             done = done.with_draws(fits(budgets, more))
 
-    quick = work <= IN_HAND
+    quick, fresh, begun = work <= IN_HAND, now is None, process_time()
     for budget in (scenario.epsilon,) if wanted is None else (scenario.epsilon, wanted):
         point = min(budgets, key=lambda epsilon: abs(np.log(epsilon / budget)))
         if now is not None and point not in coming(now):
@@ -181,6 +188,10 @@ def study(
         else:
             store.wanted[grid_key] = point
     assert now is not None  # the current point is there
+    in_view = ask and wanted is None and not beside
+    others = [stop for stop in coarse_to_fine(budgets)[0] if stop in coming(now)]
+    if fresh and in_view and others and process_time() - begun <= SOON:
+        now = add(others)
     if ask:
         in_background(store, grid_key, background)
     return Study(now, held_against, drawn, False)

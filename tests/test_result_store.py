@@ -232,6 +232,7 @@ def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
         work()
 
     monkeypatch.setattr(compute, "AT_ONCE", 0)
+    monkeypatch.setattr(compute, "SOON", -1.0)  # the current fit comes alone
     monkeypatch.setattr(compute, "kept_study", lambda *_: None)  # all is worked out
     monkeypatch.setattr(compute, "budget_grid", left_after_three)
     monkeypatch.setattr(compute, "in_background", at_once)
@@ -290,6 +291,7 @@ def test_a_hand_meets_the_nearest_fit_under_its_own_label_and_then_the_one_it_is
     monkeypatch.setattr(compute, "AT_ONCE", 0)
     monkeypatch.setattr(compute, "kept_study", lambda *_: None)  # all is worked out
     monkeypatch.setattr(compute, "DRAWS", 2)
+    monkeypatch.setattr(compute, "SOON", -1.0)  # the current fit comes alone
     monkeypatch.setattr(compute, "in_background", keep)
     first = compute.study(SMALL, data, store)
     here, there = (first.grid.stops.index(epsilon) for epsilon in (1.0, 0.28))
@@ -339,6 +341,7 @@ def test_a_page_begins_with_the_exact_fit_and_its_other_references_follow_the_fi
 
     monkeypatch.setattr(compute, "AT_ONCE", 0)
     monkeypatch.setattr(compute, "DRAWS", 2)
+    monkeypatch.setattr(compute, "SOON", -1.0)  # the current fit comes alone
     monkeypatch.setattr(compute, "kept_study", lambda *_: None)  # all is worked out
     monkeypatch.setattr(compute, "in_background", keep)
     monkeypatch.setattr(compute, "budget_grid", stops_of)
@@ -362,6 +365,46 @@ def test_a_page_begins_with_the_exact_fit_and_its_other_references_follow_the_fi
     alone = references(data.table, SMALL.setting(), now.references.converged, data.held_out)
     assert now.references == alone
     assert first.references.converged_utility == alone.converged_utility
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        replace(opening("lit_windows"), iterations=1, components=2, noise=4242),
+        replace(opening("few_bars"), iterations=2, components=3, noise=4242),
+    ],
+    ids=["pixels", "documents"],
+)
+def test_the_first_stops_come_with_a_current_fit_that_is_soon_there(
+    scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is the fit of its budget alone, to the last bit, and none keeps a hand waiting."""
+    data, store = tables.data_of(scenario), ResultStore()
+    assert data is not None
+    monkeypatch.setattr(compute, "AT_ONCE", 0)
+    monkeypatch.setattr(compute, "kept_study", lambda *_: None)  # all is worked out
+    monkeypatch.setattr(compute, "in_background", lambda *_: None)
+    monkeypatch.setattr(compute, "SOON", 60.0)
+
+    def there(**how: Any) -> set[float]:
+        fresh = ResultStore(references=store.references, tables=store.tables)
+        grid = compute.study(scenario, data, fresh, early=True, **how).grid
+        return {*grid.stops} - {*compute.coming(grid)}
+
+    first, current = compute.coarse_to_fine(scenario.budgets(data.rows))[0], scenario.epsilon
+    assert there() == {*first, current}
+    assert there(ask=False) == {current}, "another picture is looked at"
+    assert there(wanted=first[0]) <= {first[0], current}
+    grid, setting = compute.study(scenario, data, store).grid, scenario.setting(data.secret)
+    best = compute.converged_of(setting, data, store)
+    for at, stop in enumerate(grid.stops):
+        if stop in first:
+            alone = budget_grid(data.table, setting, best, (stop,), (0,), data.held_out)
+            assert (grid.noise[at], *grid.utility[at]) == (alone.noise[0], *alone.utility[0])
+            for name, array in vars(alone.fits).items():
+                np.testing.assert_array_equal(vars(grid.fits)[name][at], array[0])
+    monkeypatch.setattr(compute, "SOON", -1.0)
+    assert there() == {current}, "a fit that took longer is shown alone"
 
 
 def test_a_picture_that_is_drawn_anew_asks_for_no_chance_again(
@@ -502,6 +545,7 @@ def test_few_rows_can_take_long_and_then_show_their_first_fit_before_the_others(
     data, behind = tables.data_of(scenario), list[Any]()
     assert data is not None
     monkeypatch.setattr(compute, "in_background", lambda *job: behind.append(job))
+    monkeypatch.setattr(compute, "SOON", -1.0)  # as of one that takes longer
     first = compute.study(scenario, data, ResultStore())
     assert len(behind) == 1
     assert not first.complete
