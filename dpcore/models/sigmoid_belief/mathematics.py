@@ -125,8 +125,8 @@ def curvature_at(score: Array) -> Array:
     >>> curvature_at(np.array([0.0, 2.0])).round(4).tolist()
     [0.25, 0.1904]
     """
-    size = np.maximum(np.abs(score), 1e-6)
-    return np.asarray(np.tanh(size / 2.0) / (2.0 * size))
+    half = np.maximum(np.abs(score), 1e-6) / 2.0
+    return np.asarray(np.tanh(half) / (4.0 * half))
 
 
 def e_step(

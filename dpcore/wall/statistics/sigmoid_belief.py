@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dpcore.arrays import Array
 from dpcore.checks import positive, whole
 from dpcore.mechanisms.gaussian import symmetric_size
+from dpcore.short_rows import row_sums
 from dpcore.wall.data.sources import a_share
 from dpcore.wall.kernels.row_blocks import looked_at
 from dpcore.wall.kernels.threads import in_order
@@ -147,8 +148,9 @@ class BeliefMoments(Summed[Belief, NoisyBelief]):
 
     def norms(self, hidden: Array, visible: Array, curvature: Array) -> Array:
         """Norm of each row's weighted vector ``(m,)``, without building it."""
-        z2, y2, x2 = (np.sum(part**2, axis=1) for part in (hidden, visible, curvature))
-        form = z2**2 + np.sum(hidden**2 - hidden**4, axis=1)  # z on the diagonal, not z^2
+        square = hidden**2
+        z2, y2, x2 = (row_sums(part) for part in (square, visible**2, curvature**2))
+        form = z2**2 + row_sums(square - square**2)  # z on the diagonal, not z^2
         squares = (z2, y2, x2, y2 * z2, x2 * form, np.ones(len(z2)))
         units = (part.scale for part in self.parts.values())
         return np.asarray(
@@ -216,12 +218,12 @@ def _of_rows(rows: Array, shape: BeliefMoments, hidden: Array, curvature: Array)
     products *= np.take(hidden, second, axis=1)
     products[:, :units] = hidden
     products[:, units:] *= math.sqrt(2.0)
-    parts["hidden"][:] = (scale * hidden).sum(axis=0)
+    z, x = scale * hidden, scale * curvature
+    parts["hidden"][:] = z.sum(axis=0)
     parts["visible"][:] = (scale * rows).sum(axis=0)
-    parts["curvature"][:] = (scale * curvature).sum(axis=0)
-    np.matmul(rows.T, scale * hidden, out=parts["pairs"].reshape(shape.visible, units))
-    forms = parts["forms"].reshape(len(first), shape.visible)
-    np.matmul(products.T, scale * curvature, out=forms)
+    parts["curvature"][:] = x.sum(axis=0)
+    np.matmul(rows.T, z, out=parts["pairs"].reshape(shape.visible, units))
+    np.matmul(products.T, x, out=parts["forms"].reshape(len(first), shape.visible))
     parts["rows"][:] = scale.sum()
     return out
 
@@ -231,8 +233,7 @@ def _inside(belief: tuple[Array, Array], rows: Array, shape: BeliefMoments) -> t
     z, x = (np.asarray(part, dtype=np.float64) for part in belief)
     if z.shape != (len(rows), shape.hidden) or x.shape != rows.shape:
         raise ValueError("a belief must have the shapes (rows, units) and (rows, pixels)")
-    z = np.clip(np.where(np.isnan(z), 0.0, z), 0.0, 1.0)
-    return z, np.clip(np.where(np.isnan(x), 0.0, x), 0.0, STEEPEST)
+    return np.fmin(np.fmax(z, 0.0), 1.0), np.fmin(np.fmax(x, 0.0), STEEPEST)
 
 
 def _as_belief(
