@@ -18,7 +18,15 @@ from dpcore.schema import Ball, Column, Schema
 from dpcore.wall.data import BinaryRows
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics.sigmoid_belief import COUNTED, PARTS, BeliefMoments, _inside, _of_rows
+from dpcore.wall.statistics.sigmoid_belief import (
+    COUNTED,
+    FEW,
+    PARTS,
+    BeliefMoments,
+    _counted,
+    _inside,
+    _of_rows,
+)
 from dpcore.wall.subsample import Minibatches, Sample
 from dpcore.wall.table import PrivateTable
 
@@ -166,19 +174,26 @@ def test_the_door_gives_the_sums_of_the_rows() -> None:
     cells = rng.choice([0.0, 10.0, 255.0], (30, PIXELS))
     session = opened(cells, private=False, threshold=0.0)
     on = (cells > 0).astype(float)
-    z, x = rng.random((30, 2)), rng.random((30, PIXELS)) / 4
+    of_kind = rng.random((2**PIXELS, 2)), rng.random((2**PIXELS, PIXELS)) / 4
+
+    def looked_up(rows: Array) -> tuple[Array, Array]:
+        kind = (rows @ 2 ** np.arange(PIXELS)).astype(int)
+        return of_kind[0][kind], of_kind[1][kind]
+
+    z, x = looked_up(on)
     shape = BeliefMoments(2, PIXELS)
     batches = Minibatches(session, Sample("none", 1.0))
     seen: list[Array] = []
 
     def belief(rows: Array, run: int) -> tuple[Array, Array]:
         seen.append(rows)
-        spare = ((0, len(rows) - 30), (0, 0))
-        return np.pad(z, spare), np.pad(x, spare)
+        return looked_up(rows)
 
     found = session.release("sums", shape, belief, Noise("gaussian", 1.0), batches)
-    np.testing.assert_array_equal(seen[0][:30], on)
-    assert not seen[0][30:].any()
+    kinds = np.unique(on, axis=0)
+    assert len(kinds) < 30, "rows that are alike are looked at once"
+    np.testing.assert_array_equal(np.unique(seen[0][: len(kinds)], axis=0), kinds)
+    assert not seen[0][len(kinds) :].any()
     np.testing.assert_allclose(found.hidden[0], (z - 0.5).sum(axis=0))
     np.testing.assert_allclose(found.visible[0], (on - 0.5).sum(axis=0))
     np.testing.assert_allclose(found.curvature[0], x.sum(axis=0))
@@ -188,6 +203,23 @@ def test_the_door_gives_the_sums_of_the_rows() -> None:
     forms = symmetric_from_coordinates(found.forms[0].T, 2)
     np.testing.assert_allclose(forms, np.einsum("nj,nkl->jkl", x, square))
     assert found.rows[0] == 30
+
+
+@pytest.mark.parametrize("pixels", [1, 7, 8, 9, FEW, FEW + 1])
+def test_rows_that_are_alike_are_counted(pixels: int) -> None:
+    """Of few pixels; the rows of more stay as they are, each in its place."""
+    on = np.random.default_rng(pixels).random((300, pixels)) < 0.2
+    rows, times = _counted(on)
+    alike, often = np.unique(on, axis=0, return_counts=True)
+    if pixels > FEW:
+        np.testing.assert_array_equal(rows, on)
+        np.testing.assert_array_equal(times, 1.0)
+    else:
+        order = np.lexsort(rows.T[::-1])
+        np.testing.assert_array_equal(rows[order], alike)
+        np.testing.assert_array_equal(times[order], often)
+    assert BeliefMoments(2, pixels).in_place == (len(rows) == 300)
+    assert [len(part) for part in _counted(on[:0])] == [0, 0]
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)

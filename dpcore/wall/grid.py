@@ -51,8 +51,8 @@ def grid_for(
     row, so it and the sensitivity are larger by at most 4 (p + 16) u. Rounding to steps g moves
     each of p coordinates by at most g/2, so two sums by at most ``g sqrt p``. A row's contribution
     is the same bits in both tables: where a row is replaced no other changes its place, nor a block
-    its size. Where one is added, or moves to another class, others do move, and what is made of
-    each comes from blocks of one size that end with empty rows
+    its size. Where one is added, or moves to another class, or counts with all that are alike,
+    others do move, and what is made of each comes from blocks of one size that end with empty rows
     (:mod:`dpcore.wall.kernels.row_blocks`), or from no product of matrices at all; of documents,
     from sums within each (:class:`dpcore.wall.statistics.topic_words.TopicWords`). Taken as given
     is that a product treats the rows of a block alike but for the last few; the dossier names this,

@@ -151,13 +151,14 @@ class BeliefRecipe(Recipe):
             noise = noise * _later(settings.steps)
         if published is not None:
             noise = math.sqrt(PRINTED_PARTS / 5.0) * np.asarray(published.noise_multiplier)
+        single = shape.in_place and session.adjacency != "add_remove"
         history, clipping = [], []
         for iteration in range(1, settings.steps.count + 1):
             clipping.append(posteriors[0])
             released = session.release(
                 f"iteration {iteration}: hidden units, pixels and their products",
                 shape,
-                _e_step(posteriors, single=session.adjacency != "add_remove"),
+                _e_step(posteriors, single=single),
                 Noise("gaussian", noise),
                 batches,
             )

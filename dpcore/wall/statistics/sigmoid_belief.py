@@ -22,7 +22,7 @@ from dpcore.checks import positive, whole
 from dpcore.mechanisms.gaussian import symmetric_size
 from dpcore.short_rows import row_sums
 from dpcore.wall.data.sources import a_share
-from dpcore.wall.kernels.row_blocks import looked_at
+from dpcore.wall.kernels.row_blocks import looked_at, pieces
 from dpcore.wall.kernels.threads import in_order
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
 
@@ -36,6 +36,7 @@ Belief = Callable[[Array, int], tuple[Array, Array]]
 PARTS = ("hidden", "visible", "curvature", "pairs", "forms", "rows")
 COUNTED = 0.1  # weight of the row itself, whose sum says how much of the rows was kept
 TILE = 512  # rows that are looked at together
+FEW = 16  # pixels of which rows that are alike are looked at once
 STEEPEST = 0.25  # the largest curvature
 
 
@@ -80,7 +81,11 @@ class BeliefMoments(Summed[Belief, NoisyBelief]):
     share in (0, 1]; at 1 every vector stays. A model gives z ``(m, K)`` and x ``(m, J)`` for rows
     ``(m, J)`` of 0 and 1 and a run, filled up with empty rows to blocks of one size
     (:mod:`dpcore.wall.kernels.row_blocks`), because models look in single precision; what is
-    undefined becomes 0. Nothing of one step's z is handed to the next.
+    undefined becomes 0. Nothing of one step's z is handed to the next. Of at most :data:`FEW`
+    pixels, rows that are alike are looked at once, and what is made of them counts as often as they
+    occur: a sum of fewer products, which :func:`dpcore.wall.grid.grid_for` covers, in which a row
+    that is replaced moves the others as one that is added does. So :attr:`in_place` is false there,
+    and a model has to look as where rows come and go.
 
     **Guarantee.** The L2 sensitivity is ``clip`` where a row is added or removed, and where one is
     replaced ``min(1, sqrt 2 clip)``, for ``clip = 1`` the root of ``1 - COUNTED^2``. Those for
@@ -146,6 +151,11 @@ class BeliefMoments(Summed[Belief, NoisyBelief]):
             ),
         )
 
+    @property
+    def in_place(self) -> bool:
+        """Whether a row that is replaced leaves all others where they stand."""
+        return self.visible > FEW
+
     def norms(self, hidden: Array, visible: Array, curvature: Array) -> Array:
         """Norm of each row's weighted vector ``(m,)``, without building it."""
         square = hidden**2
@@ -172,9 +182,9 @@ class BeliefMoments(Summed[Belief, NoisyBelief]):
         on = session.source._on
         total = np.zeros((session.runs, 1, self.size))
         for positions, runs in session._samples(batches):
-            chosen = np.arange(len(on)) if positions is None else positions
+            counted = _counted(on if positions is None else on[positions])
             for run in runs:
-                total[run, 0] = _sum(on, chosen, self, of, int(run))
+                total[run, 0] = _sum(*counted, self, of, int(run))
         public = session.rows is not None and self.clip == 1.0
         return total, total[:, 0, -1].copy() if public else None
 
@@ -185,17 +195,34 @@ class BeliefMoments(Summed[Belief, NoisyBelief]):
         return _as_belief(total[:, 0], self, scales, rows)
 
 
+def _counted(on: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Array]:
+    """Rows ``(m, J)`` and how often each counts ``(m,)``: of few pixels those that differ, else all
+    ``on (n, J)`` as they are."""
+    if on.shape[1] > FEW:
+        return on, np.ones(len(on))
+    packed = np.zeros((len(on), FEW // 8), dtype=np.uint8)
+    own = np.packbits(on, axis=1)
+    packed[:, : own.shape[1]] = own
+    times = np.bincount(packed.view(np.uint16)[:, 0])
+    kinds = np.flatnonzero(times)
+    bits = kinds.astype(np.uint16)[:, None].view(np.uint8)
+    rows = np.unpackbits(bits, axis=1, count=on.shape[1]).astype(bool)
+    return rows, times[kinds].astype(float)
+
+
 def _sum(
-    on: NDArray[np.bool_], positions: Indices, shape: BeliefMoments, belief: Belief, run: int
+    on: NDArray[np.bool_], times: Array, shape: BeliefMoments, belief: Belief, run: int
 ) -> Array:
-    """The sum of some rows' vectors in the parts' own coordinates; tiles on every core."""
-    tiles = [positions[at : at + TILE] for at in range(0, len(positions), TILE)]
+    """The sum of rows' vectors, each so many times, in the parts' own coordinates; tiles on every
+    core."""
+    tiles = pieces(len(on), TILE)
     out = np.zeros(shape.size)
 
     def part(index: int) -> Array:
         rows = on[tiles[index]].astype(float)
         hidden, curvature = looked_at(rows, TILE, lambda block: belief(block, run))
-        return _of_rows(rows, shape, *_inside((hidden, curvature), rows, shape))
+        inside = _inside((hidden, curvature), rows, shape)
+        return _of_rows(rows, shape, *inside, times[tiles[index]])
 
     def add(index: int, values: Array) -> None:
         np.add(out, values, out=out)
@@ -204,23 +231,25 @@ def _sum(
     return out
 
 
-def _of_rows(rows: Array, shape: BeliefMoments, hidden: Array, curvature: Array) -> Array:
+def _of_rows(
+    rows: Array, shape: BeliefMoments, hidden: Array, curvature: Array, times: Array | float = 1.0
+) -> Array:
     """The same for some rows, their z and x inside their boxes."""
     out = np.empty(shape.size)
     parts = {name: out[shape.slice(name)] for name in PARTS}
     units = shape.hidden
     first, second = pairs_of(units)
-    scale = np.ones((len(rows), 1))
+    scale = np.broadcast_to(times, len(rows))
     if shape.clip < 1.0:
         norms = shape.norms(hidden, rows, curvature)
-        scale = (shape.clip / np.maximum(norms, shape.clip))[:, None]
+        scale = shape.clip / np.maximum(norms, shape.clip) * scale
     products = np.take(hidden, first, axis=1)
     products *= np.take(hidden, second, axis=1)
     products[:, :units] = hidden
     products[:, units:] *= math.sqrt(2.0)
-    z, x = scale * hidden, scale * curvature
+    z, x = scale[:, None] * hidden, scale[:, None] * curvature
     parts["hidden"][:] = z.sum(axis=0)
-    parts["visible"][:] = (scale * rows).sum(axis=0)
+    parts["visible"][:] = (scale[:, None] * rows).sum(axis=0)
     parts["curvature"][:] = x.sum(axis=0)
     np.matmul(rows.T, z, out=parts["pairs"].reshape(shape.visible, units))
     np.matmul(products.T, x, out=parts["forms"].reshape(len(first), shape.visible))
