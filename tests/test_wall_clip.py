@@ -272,3 +272,17 @@ def test_one_cell_never_touches_the_last_bit_of_another_row(dim: int, odd: objec
             found.append(clip_to_ball(units, 0.3 * public.radius))
         differ = np.flatnonzero(np.any(found[0] != found[1], axis=1))
         assert set(differ) <= {7}
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_columns_in_memory_hold_the_numbers_of_rows_in_memory(private: bool) -> None:
+    """A ball takes rows: the norm of a row would be rounded by where it lies."""
+    names, cells = ["a", "b", "c"], np.random.default_rng(0).uniform(-1.0, 1.0, (50, 3))
+    box = Schema.from_bounds(dict.fromkeys(names, (-1.5, 2.0)))
+    for schema in (box, Schema.ball_of(names, None, 2.0)):
+        table = PrivateTable.seal(pd.DataFrame(cells, columns=names), schema)
+        public, by_row = bounded_rows(table, private=private)
+        by_column = bounded_rows(table, private=private, columns=True)[1]
+        np.testing.assert_array_equal(by_column, by_row)
+        assert by_row.flags.c_contiguous
+        assert by_column.flags.f_contiguous is not public.is_ball

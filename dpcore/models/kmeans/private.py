@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from dpcore.models.shared.location import View, located
 from dpcore.models.shared.moments import TINY
 from dpcore.models.shared.reach import Reach
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
-from dpcore.wall.data import Frame
+from dpcore.wall.data import FeatureRows, Frame
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import (
     TREE_DIM,
@@ -60,6 +61,7 @@ class KMeansRecipe(Recipe):
 
     options = KMeansSettings
     in_own_units = KMeansParameters.from_units
+    opens = staticmethod(partial(FeatureRows, columns=True))
 
     def events(self, settings: KMeansSettings) -> tuple[Event, ...]:
         if settings.algorithm == "proved":

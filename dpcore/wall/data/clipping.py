@@ -151,14 +151,17 @@ def _tamed(rows: Array, radius: float, axis: int) -> Array:
     return np.asarray(safe * np.where(huge, 2 * radius / np.where(huge, largest, 1.0), 1.0))
 
 
-def bounded_rows(table: PrivateTable, *, private: bool) -> tuple[PublicFrame, Array]:
+def bounded_rows(
+    table: PrivateTable, *, private: bool, columns: bool = False
+) -> tuple[PublicFrame, Array]:
     """The rows in public unit coordinates ``(n, d)``, inside the public bounds.
 
-    Raises InputError on a table without public bounds, and, without privacy, on cells that the
-    bounds do not allow.
+    columns: see :func:`unit_rows`; in a ball they lie row after row all the same. Raises InputError
+    on a table without public bounds, and, without privacy, on cells that the bounds do not allow.
     """
     schema = demand_bounds(table)
-    frame, raw = PublicFrame.of(schema), numbers_of(table._frame, schema)
+    frame = PublicFrame.of(schema)
+    raw = numbers_of(table._frame, schema, "F" if columns and not frame.is_ball else "C")
     if not private:
         Extent.of(raw, frame).refuse(frame)
     return frame, _in_units(raw, frame, schema, private=private)

@@ -85,12 +85,14 @@ class FeatureRows:
     """Rows of numbers in public unit coordinates, clipped; in memory or in parts.
 
     takes_persons: it is proved how far all rows of one person move a sum over this source
-    (:mod:`dpcore.wall.data.persons`); a subclass does not inherit it.
+    (:mod:`dpcore.wall.data.persons`); a subclass does not inherit it. columns: those in memory lie
+    column after column, unless they are drawn into a ball
+    (:func:`~dpcore.wall.data.clipping.unit_rows`).
     """
 
     takes_persons: ClassVar[bool] = True
 
-    def __init__(self, table: PrivateTable, opening: Opening) -> None:
+    def __init__(self, table: PrivateTable, opening: Opening, *, columns: bool = False) -> None:
         opening.demand_whole(table, "rows", "row")
         clip, private = opening.clip, opening.private
         if table.parted:
@@ -100,7 +102,9 @@ class FeatureRows:
                 self.public, self.radius, private=opening.filled
             )
         else:
-            self.public, units = bounded_rows(table, private=opening.filled)
+            self.public, units = bounded_rows(
+                table, private=opening.filled, columns=columns and clip >= 1.0
+            )
             self.radius = _clipping_radius(clip, self.public, private=private)
             self._rows = Rows(clip_to_ball(units, self.radius), self.radius)
 
