@@ -76,8 +76,21 @@ def test_a_start_takes_no_place_twice_while_another_is_left(seed: int) -> None:
     """Arthur, Vassilvitskii 2007: a point is drawn by its distance to the nearest centre so far."""
     places = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.5, 0.5]])
     points = np.repeat(places, 3, axis=0)[None]
-    found = kmeans._plus_plus(points, np.ones((1, 15)), 5, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    coins = np.stack([rng.random((1, 5)), rng.integers(15, size=(1, 5))], axis=2)
+    found = kmeans._plus_plus(points, np.ones((1, 15)), 5, coins)
     assert {tuple(place) for place in found[0]} == {tuple(place) for place in places}
+
+
+def test_tries_of_a_start_are_the_same_together_and_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(2)
+    points, weights = rng.normal(size=(3, 40, 5)), rng.random((3, 40))
+    together = kmeans.clustered(points, weights, 4, 0)
+    np.testing.assert_array_equal(kmeans.clustered(points[1:2], weights[1:2], 4, 0), together[1:2])
+    monkeypatch.setattr(kmeans, "AT_ONCE", 1)
+    np.testing.assert_array_equal(kmeans.clustered(points, weights, 4, 0), together)
 
 
 # --- steps ---------------------------------------------------------------------------------------

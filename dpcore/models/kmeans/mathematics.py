@@ -71,6 +71,7 @@ CELLS = 128  # of the rough look from which the proved start is worked out
 FULL_CELL = 1.5  # rows expected in a cell, in deviations of the noise in its count
 CLEAR = 2.5  # deviations that a count must exceed; empty cells far out would draw centres else
 TRIES = 8
+AT_ONCE = 1 << 18  # products of points and centres in tries that are made together
 ROUGH_STEPS = 12
 WIDE = 1.25  # candidates reach a little farther out than rows do
 FLAT_DIM = 2  # in more dimensions, no farther than in so many
@@ -86,10 +87,14 @@ def candidates(mean: Array, spread: Array, seed: int, *, ball: bool) -> Array:
     nearest to every row otherwise.
     """
     dim = mean.shape[1]
-    points = np.random.default_rng([seed, dim, 4]).standard_normal((CANDIDATES, dim))
-    shape = farthest_first(points, CELLS, int(np.argmin(np.sum(points * points, axis=1))))
     reach = WIDE * math.sqrt(min(1.0, FLAT_DIM / dim)) * spread
-    return within(mean[:, None] + reach[:, None, None] * shape, ball, np.inf)
+    return within(mean[:, None] + reach[:, None, None] * _cells(dim, seed), ball, np.inf)
+
+
+@cache
+def _cells(dim: int, seed: int) -> Array:
+    points = np.random.default_rng([seed, dim, 4]).standard_normal((CANDIDATES, dim))
+    return farthest_first(points, CELLS, int(np.argmin(np.sum(points * points, axis=1))))
 
 
 def keep(points: Array, least: int, rows: Array | float, noise: Array) -> Array:
@@ -126,22 +131,36 @@ def cell_means(released: NoisyClusters, cells: Array) -> tuple[Array, Array]:
 def clustered(points: Array, weights: Array, components: int, seed: int) -> Array:
     """Centres ``(B, K, d)`` of weighted points ``(B, M, d)`` by k-means, the best of several
     tries: free of charge, where the points were released."""
-    runs, _, dim = points.shape
+    runs, number, dim = points.shape
     rng = np.random.default_rng([seed, components, dim, 5])
+    coins = [(rng.random(), int(rng.integers(number))) for _ in range(TRIES * components)]
+    every = np.repeat(np.reshape(coins, (TRIES, 1, components, 2)), runs, axis=1)
     best, cost = np.zeros((runs, components, dim)), np.full(runs, np.inf)
-    new_cost = np.empty(runs)
-    for _ in range(TRIES):
-        centres, moving = _plus_plus(points, weights, components, rng), np.arange(runs)
-        for _ in range(ROUGH_STEPS):
-            before = centres[moving]
-            after, new_cost[moving] = _weighted_step(points[moving], weights[moving], before)
-            centres[moving] = after
-            moving = moving[np.any(after != before, axis=(1, 2))]  # the others stay for ever
-            if not moving.size:
-                break
-        better = new_cost < cost
-        best[better], cost = centres[better], np.minimum(new_cost, cost)
+    together = max(1, AT_ONCE // (runs * number * components))
+    for at in range(0, TRIES, together):
+        some = every[at : at + together]
+        copies = np.tile(points, (len(some), 1, 1)), np.tile(weights, (len(some), 1))
+        places, new_cost = _tried(*copies, components, some.reshape(-1, components, 2))
+        shape = len(some), runs, components, dim
+        for after, lower in zip(places.reshape(shape), new_cost.reshape(shape[:2]), strict=True):
+            better = lower < cost
+            best[better], cost = after[better], np.minimum(lower, cost)
     return best
+
+
+def _tried(points: Array, weights: Array, components: int, coins: Array) -> tuple[Array, Array]:
+    """The same by one try each, with the cost ``(B,)`` before its last step; see
+    :func:`_plus_plus`."""
+    centres, moving = _plus_plus(points, weights, components, coins), np.arange(len(points))
+    cost = np.empty(len(points))
+    for _ in range(ROUGH_STEPS):
+        before = centres[moving]
+        after, cost[moving] = _weighted_step(points[moving], weights[moving], before)
+        centres[moving] = after
+        moving = moving[np.any(after != before, axis=(1, 2))]  # the others stay for ever
+        if not moving.size:
+            break
+    return centres, cost
 
 
 def started(released: NoisyClusters, cells: Array, components: int, seed: int) -> Array:
@@ -159,17 +178,21 @@ def mean_of_cells(
     return pooled(mean, (total / rows[:, None], variance))
 
 
-def _plus_plus(points: Array, weights: Array, components: int, rng: np.random.Generator) -> Array:
-    """k-means++ (Arthur, Vassilvitskii 2007) of weighted points ``(B, M, d)`` for every run."""
+def _plus_plus(points: Array, weights: Array, components: int, coins: Array) -> Array:
+    """k-means++ (Arthur, Vassilvitskii 2007) of weighted points ``(B, M, d)`` for every run.
+
+    coins ``(B, K, 2)``: for each centre, the share of the weight at which it is drawn, and which
+    point it is where no weight is left.
+    """
     runs = np.arange(len(points))
     nearest = np.ones_like(weights)
     chosen = np.empty((len(points), components, points.shape[2]))
     for k in range(components):
         mass = np.cumsum(weights * nearest, axis=1)
         left = mass[:, -1] > 0.0
-        target = rng.random() * mass[:, -1]
+        target = coins[:, k, 0] * mass[:, -1]
         pick = np.argmax(mass > target[:, None], axis=1)
-        pick = np.where(left, pick, rng.integers(points.shape[1]))
+        pick = np.where(left, pick, coins[:, k, 1].astype(np.intp))
         chosen[:, k] = points[runs, pick]
         away = np.sum((points - chosen[:, k, None]) ** 2, axis=2)
         nearest = away if k == 0 else np.minimum(nearest, away)
