@@ -185,6 +185,7 @@ PARTS = {
         "data",
         "data.corpus",
         "kernels",
+        "kernels.balls",
         "kernels.bounded_sums",
         "kernels.nearest_centres",
         "noise",

@@ -15,7 +15,7 @@ from scipy.special import expit
 from dpcore.arrays import Array
 from dpcore.wall.kernels import minimiser as module
 from dpcore.wall.kernels.minimiser import _Decimals, _decimals, _Floats, minimiser
-from dpcore.wall.kernels.nearest_centres import _on_grid
+from dpcore.wall.kernels.row_blocks import cut_to_grid
 
 RADIUS = 2.0
 
@@ -26,7 +26,7 @@ def problem(seed: int, count: int = 200, dim: int = 3) -> tuple[Array, Array]:
     rows = rng.normal(size=(count, dim)) * rng.choice([0.1, 1.0, 9.0], (count, 1))
     rows[: count // 3] = rows[0]
     rows *= RADIUS / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), RADIUS)
-    turned = _on_grid(rows, RADIUS) * rng.choice([-1.0, 1.0], (count, 1))
+    turned = cut_to_grid(rows, RADIUS) * rng.choice([-1.0, 1.0], (count, 1))
     return turned, rng.normal(size=dim) * 10.0 ** rng.integers(-2, 3)
 
 
@@ -76,7 +76,7 @@ def test_the_bound_of_floating_point_holds(size: float) -> None:
 
 def test_factors_of_many_rows_are_summed_as_if_nothing_were_rounded() -> None:
     """Equal rows, whose rounding would add up: 30,000 of them are off by less than one would be."""
-    rows = np.repeat(_on_grid(np.array([[0.1, 0.7, 1.0]]), RADIUS), 30_000, axis=0)
+    rows = np.repeat(cut_to_grid(np.array([[0.1, 0.7, 1.0]]), RADIUS), 30_000, axis=0)
     loss = _Floats(rows, np.zeros(3), 1.0, RADIUS)
     factors = np.stack([np.full(30_000, 1365 * module.CHANCE_STEP), np.zeros(30_000)])
     summed = loss._summed(factors, np.zeros((1, 3)))

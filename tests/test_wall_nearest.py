@@ -16,16 +16,12 @@ from hypothesis.extra.numpy import arrays
 from support import every, examples
 
 from dpcore.wall.data.clipping import clip_to_ball
-from dpcore.wall.kernels import nearest_centres
+from dpcore.wall.kernels import balls as in_balls
 from dpcore.wall.kernels import nearest_centres as nearest
+from dpcore.wall.kernels.balls import counts_by_distance, sums_in_balls
 from dpcore.wall.kernels.bounded_sums import Rows
-from dpcore.wall.kernels.nearest_centres import (
-    GRID_BITS,
-    TREE_DIM,
-    NearestRows,
-    counts_by_distance,
-    sums_in_balls,
-)
+from dpcore.wall.kernels.nearest_centres import NearestRows
+from dpcore.wall.kernels.row_blocks import GRID_BITS, TREE_DIM
 from dpcore.wall.statistics.cluster_moments import BallClusters, ClusterMoments, InBalls
 from dpcore.wall.statistics.row_radii import RowRadii
 
@@ -210,6 +206,27 @@ def test_equal_centres_and_ties_go_to_the_first() -> None:
     np.testing.assert_array_equal(NearestRows(rows, 1.0).sums(centres)[0, :, 0], [100, 0, 0])
 
 
+@every("dim", [TREE_DIM + 1, 12])
+@every("size", [1e-30, 1.0, 1e12, 1e25, 1e60])
+def test_what_single_precision_cannot_tell_is_told_in_double(dim: int, size: float) -> None:
+    """Rows next to a border, for centres of any size, one of them far away."""
+    rng = np.random.default_rng(dim)
+    centres = size * rng.uniform(-1, 1, (1, 2 * dim, dim))
+    centres[0, -1] *= 100.0
+    first, second = centres[0, rng.integers(2 * dim, size=(2, 400))]
+    beside = rng.integers(-3, 4, (400, 1)) * 2.0**-42
+    rows = (first + second) / 2 + beside * (second - first)
+    found = NearestRows(rows).sums(centres)
+    np.testing.assert_array_equal(found[..., 0], row_by_row(rows, centres)[..., 0])
+
+
+def test_a_centre_far_from_all_rows_leaves_few_of_them_in_doubt() -> None:
+    centres = np.random.default_rng(0).uniform(-1, 1, (1, 6, 5)) / 4
+    slack = nearest._Rivals.of(centres, 1.0, 1.0).single[2]
+    centres[0, 2] *= 1e6
+    assert nearest._Rivals.of(centres, 1.0, 1.0).single[2] <= slack < 1e-4
+
+
 def test_cutting_to_the_grid_makes_no_row_longer() -> None:
     rows = clip_to_ball(np.random.default_rng(0).normal(size=(1000, 3)), 0.3)
     kept = NearestRows(rows, 0.3)._rows.T
@@ -329,7 +346,7 @@ def test_runs_that_ask_alike_get_one_answer(
     rows = Rows(rng.uniform(-1, 1, (700, dim)), math.sqrt(dim))
     centres, middle = rng.uniform(-1, 1, (3, components, dim)), rng.uniform(-1, 1, (3, dim))
     radius, clips = np.array([0.5, 0.9, 2.0]), list[float]()
-    in_ball = nearest_centres._in_ball
+    in_ball = in_balls._in_ball
     alone = [
         sums_in_balls(Rows(rows.units), *(part[k : k + 1] for part in (centres, middle, radius)))
         for k in which
@@ -339,7 +356,7 @@ def test_runs_that_ask_alike_get_one_answer(
         clips.append(size)
         return in_ball(away, size)
 
-    monkeypatch.setattr(nearest_centres, "_in_ball", watched)
+    monkeypatch.setattr(in_balls, "_in_ball", watched)
     found = sums_in_balls(rows, centres[which], middle[which], radius[which])
     np.testing.assert_array_equal(found, np.concatenate(alone))
     assert sorted(clips) == [0.5, 0.9, 2.0]
@@ -356,7 +373,7 @@ def test_rows_kept_in_balls_are_those_of_the_balls_that_are_asked_for(
     one = Rows(rows, math.sqrt(dim))
     kept = [sums_in_balls(one, centres, *ball) for ball in (*balls, *balls)]
     assert one.drawn_in is not None
-    monkeypatch.setattr(nearest_centres, "KEPT_NUMBERS", 0)
+    monkeypatch.setattr(in_balls, "KEPT_NUMBERS", 0)
     for found, ball in zip(kept, (*balls, *balls), strict=True):
         anew = Rows(rows, math.sqrt(dim))
         np.testing.assert_array_equal(found, sums_in_balls(anew, centres, *ball))

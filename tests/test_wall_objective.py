@@ -17,7 +17,7 @@ from dpcore.privacy import EpsilonDelta
 from dpcore.schema import Column, Schema
 from dpcore.wall.data import LogisticRows
 from dpcore.wall.kernels.minimiser import minimiser
-from dpcore.wall.kernels.nearest_centres import _on_grid
+from dpcore.wall.kernels.row_blocks import cut_to_grid
 from dpcore.wall.noise import GridNoise, NoiseSource
 from dpcore.wall.session import Session
 from dpcore.wall.statistics.perturbed_objective import (
@@ -155,7 +155,7 @@ def test_the_minimisers_law_is_the_one_in_the_proof() -> None:
     """In one dimension: density of the noise at what it must have been, times the bends."""
     rows, outcomes, ridge, scale = np.array([[0.9], [-0.5], [1.0]]), np.array([1.0, 0, 0]), 0.6, 1.5
     noise = scale * NoiseSource(5, range(1500)).long_tailed(1)
-    turned = _on_grid(rows, 1.0) * (1.0 - 2.0 * outcomes)[:, None]
+    turned = cut_to_grid(rows, 1.0) * (1.0 - 2.0 * outcomes)[:, None]
     found = [float(minimiser(turned, one, ridge, 1e-10, 1.0)[0]) for one in noise]
     grid = np.linspace(-30, 30, 24001)
     needed = np.array([linear_noise(rows, outcomes, np.array([at]), ridge)[0] for at in grid])

@@ -24,6 +24,7 @@ from dpcore.fuzzing.forced import ForcedGrid
 from dpcore.fuzzing.readings import otherwise_read
 from dpcore.fuzzing.requests import MODEL_NAMES, FitRequest, random_fit, random_way
 from dpcore.fuzzing.tables import Neighbours, random_tables
+from dpcore.wall.kernels import balls
 from dpcore.wall.kernels import bounded_sums as moments
 from dpcore.wall.kernels import nearest_centres as nearest
 from dpcore.wall.statistics import logistic_statistics as outcomes
@@ -40,6 +41,7 @@ SMALL_BLOCKS = (  # so that a few rows fill several
     (moments, "BLOCK_NUMBERS", 64),
     (moments, "WHOLE_NUMBERS", 64),
     (nearest, "BLOCK_NUMBERS", 64),
+    (balls, "BLOCK_NUMBERS", 64),
     (topics, "CELLS", 27),
 )
 

@@ -30,7 +30,8 @@ from dpcore.wall.kernels.threads import Memory, in_order
 
 if TYPE_CHECKING:
     from dpcore.wall.data.clipping_frame import Frame
-    from dpcore.wall.kernels.nearest_centres import DrawnIn, NearestRows
+    from dpcore.wall.kernels.balls import DrawnIn
+    from dpcore.wall.kernels.nearest_centres import NearestRows
     from dpcore.wall.statistics.cluster_moments import MixtureSums
     from dpcore.wall.statistics.mixture_moments import MixtureMoments
     from dpcore.wall.statistics.second_moments import SecondMoments

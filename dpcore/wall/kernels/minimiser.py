@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from dpcore.arrays import Array
 from dpcore.wall.grid import ROUNDING_UNIT
-from dpcore.wall.kernels.nearest_centres import GRID_BITS
+from dpcore.wall.kernels.row_blocks import GRID_BITS
 from dpcore.wall.kernels.threads import one_thread
 
 WHOLE_BITS = 52 - GRID_BITS  # of numbers whose products with coordinates are summed exactly

@@ -3,7 +3,8 @@
 Why it is fast. In few dimensions rows lie in a tree of boxes, made once. A box that lies in one
 centre's cell is added whole, a box on the border between cells is opened, so a step costs what the
 borders cost (Moore 1991; Kanungo, Mount et al. 2002). In many dimensions nearly every box meets a
-border, and rows are compared with centres by blocks of matrix products.
+border, and rows are compared with centres by blocks of matrix products, in single precision where
+centres are many.
 
 **Which centre a row goes to** is a function of that row and the centres alone, to the last bit: the
 first of those with the largest ``m . y - |m|^2 / 2``, each coordinate's product added in turn in
@@ -11,11 +12,9 @@ double precision (:func:`_scores`). Boxes and products only ever decide what the
 than the rounding in them *and* in those scores (``_Rivals.error``); every row within it is
 scored.
 
-**Sums are exact.** Coordinates are cut to a public grid of ``2^-30`` of the radius, towards 0, row
-by row, so a row stays inside every bound on norms. Sums of up to 2^22 such rows are whole numbers
-of grid steps that double precision holds: no order of addition, no tree and no number of threads
-changes a bit of them. So what is released is, exactly, a sum of what single rows contribute, as a
-sensitivity assumes. (With more rows than that, or without a radius, sums are rounded as any other.)
+**Sums are exact** on the grid of :mod:`dpcore.wall.kernels.balls`: no tree and no order of addition
+changes a bit of them. Without a radius they are rounded as any other, in an order that no number of
+threads changes.
 """
 
 from __future__ import annotations
@@ -23,46 +22,49 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import product
-from typing import TypeAlias
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.arrays import Array
 from dpcore.wall.kernels.bounded_sums import Rows
-from dpcore.wall.kernels.row_blocks import pieces
+from dpcore.wall.kernels.row_blocks import TREE_DIM, cut_to_grid, pieces
 from dpcore.wall.kernels.threads import in_order, most_threads
 
 Indices: TypeAlias = NDArray[np.intp]
+_Table: TypeAlias = tuple[NDArray[Any], NDArray[Any], Any]
 
-GRID_BITS = 30  # coordinates are multiples of 2^-30 of the radius (rounded up to a power of 2)
-TREE_DIM = 3  # above it nearly every box meets a border, and blocks of products are faster
 FEW_COLUMNS = 16  # up to so many, rows are counted out; beyond, multiplied by indicators
 CELL_BITS = 24  # of a coordinate's place on the curve, at most
 TABLE_BITS = 12  # of it that are looked up at once
 ARITY = 8  # rows of the smallest box, boxes of a larger one; a power of 2
 TOP = 512  # at most so many largest boxes
 BLOCK_NUMBERS = 1 << 18  # numbers that a block of scores may hold
-KEPT_NUMBERS = 1 << 23  # coordinates of rows in balls that are kept for the next step: 64 MiB
 TOGETHER = 160  # centres of so many runs walk the tree together
 GUARD = 16.0  # times the rounding in a score; 4 would do
+SINGLE_GUARD = 4.0  # the same in single precision
+SINGLE_SHARE = 0.5  # of the columns: from so many centres on
+SINGLE_MOST = 1e24  # such an error in it is that of numbers too large for it
 
 
 @dataclass(frozen=True, repr=False)
 class _Rivals:
     """Centres of b runs, K each, as linear scores: ``points (d, b K)``, ``constant (b K,)`` =
-    ``-|m|^2/2``, and the rounding in them, ``error (b K,)``. components: K.
+    ``-|m|^2/2``, and the rounding in them, ``error (b K,)``. components: K. norm: of a row.
     """
 
     points: Array
     constant: Array
     error: Array
     components: int
+    norm: float
 
     @classmethod
-    def of(cls, centres: Array, reach: float) -> _Rivals:
-        """Centres ``(b, K, d)``, rows with coordinates up to ``reach``.
+    def of(cls, centres: Array, reach: float, norm: float | None = None) -> _Rivals:
+        """Centres ``(b, K, d)``, rows with coordinates up to ``reach`` and, if that says more,
+        norms up to ``norm``.
 
         A centre that is undefined, infinite or too far for its square attracts nobody; where all
         of a run are, its first attracts everybody.
@@ -76,11 +78,44 @@ class _Rivals:
         flat = constant.reshape(-1)
         size = np.abs(points).sum(axis=0) * reach + np.where(np.isfinite(flat), -flat, 0.0)
         error = GUARD * (len(points) + 4) * (np.finfo(float).eps * size + np.finfo(float).tiny)
-        return cls(points, flat, error, centres.shape[1])
+        norm = math.sqrt(len(points)) * reach if norm is None else norm
+        return cls(points, flat, error, centres.shape[1], norm)
+
+    @property
+    def double(self) -> _Table:
+        """Of one run: points ``(K, d)``, constants ``(K, 1)``, and by how much one score must lead
+        another, where products are added in any order, to lead by :func:`_scores` too."""
+        return self.points.T, self.constant[:, None], 2.0 * self.error.max()
+
+    @cached_property
+    def single(self) -> _Table:
+        """The same in single precision.
+
+        Of a row within ``norm``, ``|m . y| <= |m| norm``. A centre that is farther than another
+        from every such row is left out: its rounding would be that of all. Where the numbers are
+        too large for this precision, no lead is enough.
+        """
+        half, precision = -self.constant, np.finfo(np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):
+            size = math.sqrt(2.0) * np.sqrt(half) * self.norm + half
+            least, most = -size, size - half - half
+            error = precision.eps * size + precision.tiny * (1.0 + self.norm)
+            error *= SINGLE_GUARD * (len(self.points) + 4)
+            near = most + error >= np.max(least - error)
+            points = np.where(near, self.points, 0.0).T.astype(np.float32)
+            constant = np.where(near, self.constant, -np.inf)[:, None].astype(np.float32)
+        largest = 2.0 * error[near].max(initial=0.0)
+        return points, constant, np.float32(largest if largest < SINGLE_MOST else np.inf)
+
+    def every(self, base: Indices) -> Indices:
+        """All centres ``(K, n)`` of the runs with the first centres ``(n,)``; ``(K, 1)`` where
+        there is one run: nothing need be copied for each row."""
+        base = base[:1] if len(self.constant) == self.components else base
+        return np.arange(self.components)[:, None] + base
 
 
-def _scores(rows: Array, rivals: _Rivals, which: Indices | int) -> Array:
-    """Scores ``(n,)`` of rows ``(d, n)`` for one centre, or one each.
+def _scores(rows: Array, rivals: _Rivals, which: Indices) -> Array:
+    """Scores ``(..., n)`` of rows ``(d, n)`` for one centre each, ``(..., n)`` or ``(..., 1)``.
 
     The same bits for each row whatever stands beside it: each step is one rounded operation.
     """
@@ -91,18 +126,32 @@ def _scores(rows: Array, rivals: _Rivals, which: Indices | int) -> Array:
     return np.asarray(total)
 
 
-def _nearest(rows: Array, rivals: _Rivals, base: Indices | int) -> Indices:
+def _nearest(rows: Array, rivals: _Rivals, base: Indices) -> Indices:
     """The centre ``(n,)`` of each row ``(d, n)``, of equal ones the first.
 
-    base: the first centre of the run that each row is asked for.
+    base ``(n,)``: the first centre of the run that each row is asked for.
     """
-    best = _scores(rows, rivals, base)
-    owner = np.zeros(len(best), dtype=np.intp)
-    for centre in range(1, rivals.components):
-        score = _scores(rows, rivals, base + centre)
-        np.copyto(owner, centre, where=score > best)
-        np.maximum(best, score, out=best)
-    return np.asarray(owner + base)
+    owner = np.empty(rows.shape[1], dtype=np.intp)
+    for part in pieces(len(owner), BLOCK_NUMBERS // rivals.components):
+        scores = _scores(rows[:, part], rivals, rivals.every(base[part]))
+        owner[part] = _first(scores == scores.max(axis=0))
+    return owner + base
+
+
+def _first(members: NDArray[np.bool_]) -> Indices:
+    """The first ``(n,)`` of K of which each is a member ``(K, n)``; K where there is none.
+
+    NumPy's ``argmax`` along the first axis takes several times as long.
+    """
+    count = len(members)
+    left = np.arange(count, 0, -1, dtype=np.min_scalar_type(count))[:, None]
+    return np.asarray(count - np.max(members.view(np.uint8) * left, axis=0).astype(np.intp))
+
+
+def _how_many(members: NDArray[np.bool_]) -> NDArray[np.unsignedinteger]:
+    """Of how many of K each is a member ``(n,)``."""
+    kind = np.min_scalar_type(len(members))
+    return np.asarray(np.add.reduce(members.view(np.uint8), axis=0, dtype=kind))
 
 
 def _of_two(rows: Array, rivals: _Rivals, two: Indices) -> Indices:
@@ -115,41 +164,57 @@ def _of_two(rows: Array, rivals: _Rivals, two: Indices) -> Indices:
 @dataclass(frozen=True, repr=False)
 class _Boxes:
     """Boxes of one size, in the order of the rows: middle and half width ``(d, m)``, the number of
-    rows ``(m,)``, their sum and mean ``(d, m)``, and their squared distances to the mean ``(m,)``.
-    """
+    rows ``(m,)`` and their sum ``(d, m)``."""
 
     middle: Array
     half: Array
     count: Array
     total: Array
-    mean: Array
-    scatter: Array
 
     @classmethod
     def of(cls, boxes: Array) -> _Boxes:
         """As :func:`_around` makes them."""
         dim = len(boxes) // 3
-        least, most, total = boxes[:dim], boxes[dim : 2 * dim], boxes[2 * dim : 3 * dim]
-        count, scatter = boxes[-2:]
-        return cls((least + most) / 2, (most - least) / 2, count, total, total / count, scatter)
+        least, most, total = boxes[:dim], boxes[dim : 2 * dim], boxes[2 * dim : -1]
+        return cls((least + most) / 2, (most - least) / 2, boxes[-1].copy(), total.copy())
+
+    def mean(self, which: Indices | slice) -> Array:
+        """Means ``(d, P)`` of the rows in some boxes."""
+        return np.asarray(self.total[:, which] / self.count[which])
+
+    def scatter(self, inside: Array, count: Array, scatter: Array) -> Array:
+        """Squared distances ``(m,)`` of the rows in each box to their mean, from the means
+        ``(d, n)``, the numbers and the scatters ``(n,)`` of the rows in what is inside it."""
+        parts = []
+        for part in pieces(len(self.count), BLOCK_NUMBERS // (8 * ARITY)):
+            smaller = slice(part.start * ARITY, part.stop * ARITY)
+            mean = np.repeat(self.mean(part), ARITY, axis=1)
+            away = inside[:, smaller] - mean[:, : len(count[smaller])]
+            within = scatter[smaller] + count[smaller] * np.einsum("dn,dn->n", away, away)
+            parts.append(_joined(np.add, within[None])[0])
+        return np.concatenate(parts)
 
 
 class NearestRows:
     """Rows ``(n, d)`` ready to be asked which of K centres is nearest, as often as one likes.
 
     radius: public, that of the ball in which they lie; infinite where nothing is protected. Keeps
-    a copy of the rows and, up to dimension TREE_DIM, boxes of ``(4 d + 2) / 7`` numbers for each
-    row: 28 MB for a million rows in two dimensions. tree: whether to; it takes as long as several
+    the rows or a copy and, up to dimension TREE_DIM, boxes of ``(3 d + 1) / 7`` numbers for each
+    row: 24 MB for a million rows in two dimensions. tree: whether to; it takes as long as several
     steps, so rows that are asked once do without.
     """
 
     def __init__(self, rows: Array, radius: float = math.inf, *, tree: bool = True) -> None:
-        units = np.ascontiguousarray(_on_grid(rows, radius).T)
-        self._reach = float(np.abs(units).max(initial=0.0))
+        units = np.ascontiguousarray(cut_to_grid(rows, radius).T)
+        self._reach = float(max(units.max(initial=0.0), -units.min(initial=0.0)))
         self._rows, self._levels = units, list[_Boxes]()
         if tree and 0 < len(units) <= TREE_DIM and units.size:
-            self._rows, order = np.empty_like(units), _curve(units)
-            in_order(lambda axis: units[axis].take(order), self._rows.__setitem__, len(units))
+            order, self._rows = _curve(units), np.empty_like(units)
+
+            def put(axis: int) -> None:
+                units[axis].take(order, out=self._rows[axis], mode="clip")  # is not buffered
+
+            in_order(put, lambda *_: None, len(units))
             self._levels = _levels(self._rows)
 
     @property
@@ -177,6 +242,7 @@ class NearestRows:
         A sum of non-negative terms, so that small ones are as precise as large ones. Undefined
         where no centre of a run is defined.
         """
+        scatters = self._scatters
 
         def tally(part: _Part, points: Array) -> Array:
             size = points.shape[1]
@@ -185,8 +251,9 @@ class NearestRows:
                 squares = np.einsum("dp,dp->p", away, away)
             else:
                 at, which = self._levels[part.level], part.which
-                away = at.mean[:, which] - points[:, part.owner]
-                squares = at.scatter[which] + at.count[which] * np.einsum("dp,dp->p", away, away)
+                away = at.mean(which) - points[:, part.owner]
+                squares = scatters[part.level][which]
+                squares += at.count[which] * np.einsum("dp,dp->p", away, away)
             return np.asarray(np.bincount(part.owner, squares, size)[:, None], dtype=np.float64)
 
         return np.asarray(self._each(self._checked(centres), tally, 1).sum(axis=(1, 2)))
@@ -222,15 +289,29 @@ class NearestRows:
         in_order(work, add, len(groups) * len(shares))
         return out
 
+    @cached_property
+    def _scatters(self) -> list[Array]:
+        """Of the boxes of each level, the squared distances ``(m,)`` of the rows to their mean."""
+        out, inside, count = list[Array](), self._rows, np.ones(self._rows.shape[1])
+        for boxes in self._levels:
+            out.append(boxes.scatter(inside, count, out[-1] if out else np.zeros_like(count)))
+            inside, count = boxes.mean(slice(None)), boxes.count
+        return out
+
+    def _height(self, components: int) -> int:
+        """Rows of a block of products."""
+        return max(1, BLOCK_NUMBERS // (components + self.dim))
+
     def _pieces(self, components: int) -> list[slice]:
         """Pieces of a run's work: some rows, or the whole tree (half a tree is too little)."""
         if self._levels:
             return [slice(None)]
-        return pieces(self._rows.shape[1], max(1, BLOCK_NUMBERS // (components + self.dim)))
+        return pieces(self._rows.shape[1], self._height(components))
 
     def _parts(self, rivals: _Rivals, piece: slice) -> Iterator[_Part]:
         if not self._levels:
-            yield _Part(None, piece, _nearest_by_products(self._rows[:, piece], rivals))
+            owner = _nearest_by_products(self._rows[:, piece], rivals)
+            yield _Part(None, piece, owner)
             return
         largest = np.arange(len(self._levels[-1].count))
         first = np.arange(0, len(rivals.constant), rivals.components)
@@ -266,123 +347,18 @@ class NearestRows:
         return opened
 
 
+def sums_near(centres: Array) -> Callable[[Array], Array]:
+    """What says counts and sums ``(K, 1 + d)`` of rows ``(d, n)`` in the unit ball at each of the
+    centres ``(K, d)``."""
+    rivals = _Rivals.of(centres[None], 1.0, 1.0)
+    return lambda rows: _sums_by_owner(rows, _nearest_by_products(rows, rivals), len(centres))
+
+
 def nearest_sums(rows: Rows, centres: Array) -> Array:
     """As :meth:`NearestRows.sums` of clipped rows, which are made ready at the first time."""
     if rows.nearest is None:
         rows.nearest = NearestRows(rows.units, rows.reach, tree=not rows.once)
     return rows.nearest.sums(centres)
-
-
-@dataclass(frozen=True, repr=False)
-class DrawnIn:
-    """Rows ``(B, d, n)`` as the runs see them in balls of their own, for the steps of one fit.
-
-    middle ``(B, d)``, radius ``(B,)``: of the balls.
-    """
-
-    middle: Array
-    radius: Array
-    rows: Array
-
-    def is_of(self, middle: Array, radius: Array) -> bool:
-        """Whether these are the balls ``(B, d)`` and ``(B,)``, to the last bit."""
-        return np.array_equal(self.middle, middle) and np.array_equal(self.radius, radius)
-
-
-def sums_in_balls(rows: Rows, centres: Array, middle: Array, radius: Array) -> Array:
-    """Counts and sums ``(B, K, 1 + d)`` of rows as each run sees them: ``y / r``.
-
-    ``y = u - middle`` is drawn in to ``|y| <= r``, a ball of the run's own, and is at the centre of
-    ``(B, K, d)`` nearest to ``middle + y``. middle ``(B, d)``, radius ``(B,)``. What becomes of a
-    row is a function of that row, to the last bit, and lies inside the ball.
-    """
-    runs, components, dim = centres.shape
-    alike = np.concatenate([centres.reshape(runs, -1), middle, radius[:, None]], axis=1)
-    _, first, back = np.unique(alike, axis=0, return_index=True, return_inverse=True)
-    if len(first) < runs:
-        return sums_in_balls(rows, centres[first], middle[first], radius[first])[back.reshape(-1)]
-    tree = components > 1 and dim <= TREE_DIM and not rows.once  # one centre: nothing to search
-    if tree and not middle.any():
-        return _sums_about_zero(rows, centres, radius)
-    shares = pieces(len(rows.units), max(1, BLOCK_NUMBERS // (components + 2 * dim)))
-    scaled = (centres - middle[:, None]) / radius[:, None, None]
-    out = np.zeros((runs, components, 1 + dim))
-
-    def clipped(run: int, piece: slice) -> Array:
-        away = rows.units[piece].T - middle[run][:, None]
-        return _in_ball(away, float(radius[run]))
-
-    again = components > 1 and not rows.once and runs * rows.units.size <= KEPT_NUMBERS
-    if again and not (rows.drawn_in is not None and rows.drawn_in.is_of(middle, radius)):
-        inside = np.empty((runs, dim, len(rows.units)))
-        parts = list(product(range(runs), shares))
-
-        def keep(index: int, part: Array) -> None:
-            inside[parts[index][0], :, parts[index][1]] = part
-
-        in_order(lambda index: clipped(*parts[index]), keep, len(parts))
-        rows.drawn_in = DrawnIn(middle, radius, inside)
-    ready = rows.drawn_in if again else None
-
-    def work(index: int) -> Array:
-        run, share = divmod(index, len(shares))
-        piece = shares[share]
-        part = clipped(run, piece) if ready is None else ready.rows[run, :, piece]
-        owner = _nearest_by_products(part, _Rivals.of(scaled[run : run + 1], 1.0))
-        return _sums_by_owner(part, owner, components)
-
-    def add(index: int, part: Array) -> None:
-        out[index // len(shares)] += part
-
-    in_order(work, add, runs * len(shares))
-    return out
-
-
-def _sums_about_zero(rows: Rows, centres: Array, radius: Array) -> Array:
-    """The same where all balls are about 0: one tree for each radius."""
-    out = np.empty((*centres.shape[:2], 1 + centres.shape[2]))
-    for size in np.unique(radius).tolist():
-        if size not in rows.balls:
-            rows.balls[size] = NearestRows(_in_ball(rows.units.T, size).T, 1.0)
-        which = radius == size
-        out[which] = rows.balls[size].sums(centres[which] / size)
-    return out
-
-
-def counts_by_distance(rows: Rows, middle: Array, edges: Array) -> Array:
-    """How many rows lie by which of rising edges ``(J,)``: ``(B, J + 1)``, for middles ``(B, d)``.
-
-    The first number is of distances up to the first edge, the last of those beyond all.
-    """
-    places, back = np.unique(middle, axis=0, return_inverse=True)
-    shares = pieces(len(rows.units), max(1, BLOCK_NUMBERS // (2 * middle.shape[1])))
-    inside = np.zeros((len(places), len(edges) + 1))
-
-    def work(index: int) -> Array:
-        place, piece = divmod(index, len(shares))
-        away = _norms(rows.units[shares[piece]].T - places[place][:, None])
-        return np.array([*(np.count_nonzero(away <= edge) for edge in edges), len(away)], float)
-
-    def add(index: int, part: Array) -> None:
-        inside[index // len(shares)] += part
-
-    in_order(work, add, len(places) * len(shares))
-    return np.diff(inside, axis=1, prepend=0.0)[back.reshape(-1)]
-
-
-def _in_ball(rows: Array, radius: float) -> Array:
-    """Rows ``(d, n)`` as ``y / radius``, drawn in to the unit ball and cut towards 0."""
-    scaled = rows / radius
-    scaled /= np.maximum(_norms(scaled), 1.0)
-    return _on_grid(scaled, 1.0)
-
-
-def _norms(rows: Array) -> Array:
-    """Norms ``(n,)`` of rows ``(d, n)``, the same bits for each row whatever stands beside it."""
-    square = rows[0] * rows[0]
-    for coordinate in rows[1:]:
-        square += coordinate * coordinate
-    return np.asarray(np.sqrt(square))
 
 
 @dataclass(frozen=True, repr=False)
@@ -419,25 +395,25 @@ def _judge_all(boxes: _Boxes, rivals: _Rivals, task: _Task) -> _Verdict:
     A score is linear, so the winner at a box's middle leads another centre, anywhere in the box, by
     at least its lead there less the half widths times the distances of the two centres.
     """
-    base = task.rivals[0]
-    every = base[:, None] + np.arange(rivals.components)
+    base, pick = task.rivals[0], np.arange(len(task.what))
+    every = rivals.every(base)
     points = [point[every] for point in rivals.points]
-    scores = rivals.constant[every]
+    scores = rivals.constant[every] + np.zeros(len(pick))
     for middle, point in zip(boxes.middle, points, strict=True):
-        scores += middle[task.what, None] * point
-    pick = np.arange(len(base))
-    first = scores.argmax(axis=1)
-    best = scores[pick, first] - rivals.error[base + first]
+        scores += point * middle[task.what]
+    first = _first(scores == scores.max(axis=0))
+    owner, best = first + base, scores[first, pick]
+    best -= rivals.error[owner]
     scores += rivals.error[every]
-    for half, point in zip(boxes.half, points, strict=True):
-        scores += half[task.what, None] * np.abs(point - point[pick, first, None])
-    scores[pick, first] = -np.inf
-    threat = scores >= best[:, None]
-    threats = np.count_nonzero(threat, axis=1)
+    for half, row, point in zip(boxes.half, rivals.points, points, strict=True):
+        scores += half[task.what] * np.abs(point - row[owner])
+    scores[first, pick] = -np.inf
+    threat = scores >= best
+    threats = _how_many(threat)
     won, duel = np.flatnonzero(threats == 0), np.flatnonzero(threats == 1)
-    two = np.stack([first[duel], threat[duel].argmax(axis=1)]) + base[duel]
+    two = np.stack([owner[duel], (_first(threat) + base)[duel]])
     left = [_Task(task.level, task.what[duel], two), task.at(np.flatnonzero(threats > 1))]
-    return task.what[won], (first + base)[won], left
+    return task.what[won], owner[won], left
 
 
 def _judge_two(boxes: _Boxes, rivals: _Rivals, task: _Task) -> _Verdict:
@@ -455,17 +431,28 @@ def _judge_two(boxes: _Boxes, rivals: _Rivals, task: _Task) -> _Verdict:
     return task.what[won], owner, [task.at(left)]
 
 
-def _nearest_by_products(rows: Array, rivals: _Rivals) -> Indices:
-    """As :func:`_nearest` for one run, by one matrix product; rows left in doubt are scored."""
-    scores = rivals.points.T @ rows
-    scores += rivals.constant[:, None]
-    slack = 2.0 * rivals.error.max()  # of any two scores
-    leading = scores >= scores.max(axis=0) - slack
-    owner = (np.arange(float(rivals.components)) @ leading).astype(np.intp)
-    if np.count_nonzero(leading) > rows.shape[1]:
-        doubtful = np.flatnonzero(np.count_nonzero(leading, axis=0) > 1)
-        owner[doubtful] = _nearest(rows[:, doubtful], rivals, 0)
-    return np.asarray(owner)
+def _nearest_by_products(rows: Array, rivals: _Rivals, *, double: bool = False) -> Indices:
+    """As :func:`_nearest` for one run, by matrix products, in single precision where centres are
+    many; rows left in doubt are asked for in double precision, and at last scored."""
+    components, (dim, count) = rivals.components, rows.shape
+    owner, doubtful = np.zeros(count, dtype=np.intp), list[Indices]()
+    if components == 1 or not count:
+        return owner
+    double = double or components < SINGLE_SHARE * dim
+    points, constant, slack = rivals.double if double else rivals.single
+    with np.errstate(over="ignore", invalid="ignore"):
+        for part in pieces(count, BLOCK_NUMBERS // (components + dim)):
+            scores = points @ rows[:, part].astype(points.dtype, copy=False)
+            scores += constant
+            leading = scores >= scores.max(axis=0) - slack  # nobody, where one is undefined
+            owner[part] = _first(leading)
+            doubtful.append(np.flatnonzero(_how_many(leading) != 1) + part.start)
+    which = np.concatenate(doubtful)
+    if len(which) and double:
+        owner[which] = _nearest(rows[:, which], rivals, np.zeros_like(which))
+    elif len(which):
+        owner[which] = _nearest_by_products(rows[:, which], rivals, double=True)
+    return owner
 
 
 def _sums_by_owner(rows: Array, owner: Indices, components: int) -> Array:
@@ -474,18 +461,10 @@ def _sums_by_owner(rows: Array, owner: Indices, components: int) -> Array:
     sums[:, 0] = np.bincount(owner, minlength=components)
     if len(rows) > FEW_COLUMNS:
         sums[:, 1:] = (owner == np.arange(components)[:, None]).astype(float) @ rows.T
-        return sums
-    for i, row in enumerate(rows, start=1):
-        sums[:, i] = np.bincount(owner, row, components)
+    else:
+        for i, row in enumerate(rows, start=1):
+            sums[:, i] = np.bincount(owner, row, components)
     return sums
-
-
-def _on_grid(rows: Array, radius: float) -> Array:
-    """Rows cut towards 0 to multiples of ``2^-GRID_BITS`` of the radius rounded up."""
-    if not math.isfinite(radius) or radius <= 0.0:
-        return rows
-    step = 2.0 ** (math.ceil(math.log2(radius)) - GRID_BITS)
-    return np.asarray(np.trunc(rows / step) * step)
 
 
 def _curve(rows: Array) -> Indices:
@@ -529,38 +508,33 @@ def _levels(rows: Array) -> list[_Boxes]:
 
     def smallest(index: int) -> Array:
         part = rows[:, index * size : (index + 1) * size]
-        count = np.ones(part.shape[1])
-        return _around(np.vstack([part, part, part, count, np.zeros(len(count))]))
+        return _around(part, part, np.vstack([part, np.ones(part.shape[1])]))
 
     in_order(smallest, lambda _, part: parts.append(part), -(-rows.shape[1] // size))
     boxes = np.concatenate(parts, axis=1)
     out = [_Boxes.of(boxes)]
     while boxes.shape[1] > TOP:
-        boxes = _around(boxes)
+        boxes = _around(*np.split(boxes, [len(rows), 2 * len(rows)]))
         out.append(_Boxes.of(boxes))
     return out
 
 
-def _around(boxes: Array) -> Array:
-    """Boxes ``(3 d + 2, m)`` around every ARITY of some: least and largest coordinates, sums of the
-    rows, how many they are, and their squared distances to their mean."""
-    dim = len(boxes) // 3
-    least, most, inside = np.split(boxes[:-1], [dim, 2 * dim])
-    total = _joined(np.add, inside)
-    mean = np.repeat(total[:-1] / total[-1], ARITY, axis=1)[:, : boxes.shape[1]]
-    away = inside[:-1] / inside[-1] - mean
-    scatter = boxes[-1:] + inside[-1] * np.einsum("dn,dn->n", away, away)
+def _around(least: Array, most: Array, total: Array) -> Array:
+    """Boxes ``(3 d + 1, m)`` around every ARITY of some: least and largest coordinates, sums of the
+    rows, and how many they are."""
     ends = _joined(np.minimum, least), _joined(np.maximum, most)
-    return np.vstack([*ends, total, _joined(np.add, scatter)])
+    return np.vstack([*ends, _joined(np.add, total)])
 
 
 def _joined(ufunc: np.ufunc, values: Array) -> Array:
     """``ufunc`` of every ARITY values ``(d, n)``, by pairs of pairs; of the last there may be
     fewer."""
     whole = values.shape[1] - values.shape[1] % ARITY
-    pairs, rest = values[:, :whole], values[:, whole:]
+    groups, rest = values[:, :whole].reshape(len(values), -1, ARITY), values[:, whole:]
+    pairs = np.ascontiguousarray(groups.transpose(2, 0, 1))  # NumPy's minima want long runs
     for _ in range(ARITY.bit_length() - 1):
-        pairs = ufunc(pairs[:, ::2], pairs[:, 1::2])
+        pairs = ufunc(pairs[::2], pairs[1::2])
+    pairs = pairs[0]
     if rest.shape[1]:
         pairs = np.append(pairs, ufunc.reduce(rest, axis=1, keepdims=True), axis=1)
     return pairs

@@ -21,6 +21,7 @@ zeros, in which no row stands near the end. Where a row is replaced no place cha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -36,6 +37,8 @@ from dpcore.mechanisms.gaussian import symmetric_to_coordinates as _symmetric
 Cell = TypeVar("Cell", bound=np.generic)
 Look = Callable[[Array], tuple[Array, ...]]
 
+GRID_BITS = 30  # coordinates are multiples of 2^-30 of the radius (rounded up to a power of 2)
+TREE_DIM = 3  # above it nearly every box of rows meets a border, and blocks are faster than a tree
 STRIPES = 5  # a symmetric form is applied as a lower triangle of so many stripes
 SPARE = 48  # rows of zeros at the end: more than a product's kernel takes at once
 
@@ -172,3 +175,12 @@ def pieces(count: int, step: int) -> list[slice]:
 def tiles(runs: int, rows: int, together: int, height: int) -> Iterator[tuple[slice, slice]]:
     """Pairs (runs, rows), runs outermost: so many runs together, and so many rows."""
     return ((some, members) for some in pieces(runs, together) for members in pieces(rows, height))
+
+
+def cut_to_grid(rows: Array, radius: float) -> Array:
+    """Rows ``(n, d)`` or ``(d, n)`` cut towards 0 to multiples of ``2^-GRID_BITS`` of the radius
+    rounded up; as they are, where it is infinite."""
+    if not math.isfinite(radius) or radius <= 0.0:
+        return rows
+    step = 2.0 ** (math.ceil(math.log2(radius)) - GRID_BITS)
+    return np.asarray(np.trunc(rows / step) * step)

@@ -7,8 +7,7 @@ from dpcore.lazy import attach
 if TYPE_CHECKING:
     from dpcore.wall.kernels.bounded_sums import EStep
     from dpcore.wall.kernels.group_sums import InGroups, Sharing
-    from dpcore.wall.kernels.nearest_centres import TREE_DIM
-    from dpcore.wall.kernels.row_blocks import Block
+    from dpcore.wall.kernels.row_blocks import TREE_DIM, Block
     from dpcore.wall.statistics.class_moments import ClassFrames, LabelledMoments
     from dpcore.wall.statistics.class_radii import LabelledRadii
     from dpcore.wall.statistics.class_vectors import ByLabel, LabelledVectors

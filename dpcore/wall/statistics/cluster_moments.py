@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.arrays import Array
 from dpcore.checks import positive
 from dpcore.wall.data.clipping import HUGE, TINY
-from dpcore.wall.kernels.nearest_centres import nearest_sums, sums_in_balls
+from dpcore.wall.kernels.balls import sums_in_balls
 from dpcore.wall.statistics.mixture_moments import InFrame, shared_sum
 from dpcore.wall.statistics.statistic import Of, Part, Sensitivity, Summed, by_adjacency
 
@@ -120,6 +120,8 @@ class ClusterMoments(CountsAndSums[Array]):
     def total(
         self, session: Session[Any], of: Array, batches: Minibatches | None
     ) -> tuple[Array, None]:
+        from dpcore.wall.kernels.nearest_centres import nearest_sums
+
         return session._features.total(partial(nearest_sums, centres=of)), None
 
 

@@ -23,7 +23,7 @@ from dpcore.privacy.objective_entry import BoxedEntry
 from dpcore.wall.data.clipping import HUGE
 from dpcore.wall.data.design_matrix import LogisticRows
 from dpcore.wall.kernels.minimiser import minimiser
-from dpcore.wall.kernels.nearest_centres import _on_grid
+from dpcore.wall.kernels.row_blocks import cut_to_grid
 from dpcore.wall.session import Session
 from dpcore.wall.statistics.statistic import ROUNDING
 
@@ -234,7 +234,7 @@ def _released(
 ) -> Array:
     """Minimisers with noise inside, each with at most ``accuracy (B,)`` of its gradient left, and
     with noise added to them ``(B, p)``: rounded once, when it is in."""
-    turned = _on_grid(session.source._designed, objective.radius)
+    turned = cut_to_grid(session.source._designed, objective.radius)
     turned *= (1.0 - 2.0 * session.source._outcomes)[:, None]
     out = np.empty_like(outside)
     for run, added in enumerate(outside):

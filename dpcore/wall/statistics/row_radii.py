@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.arrays import Array
-from dpcore.wall.kernels.nearest_centres import counts_by_distance
+from dpcore.wall.kernels.balls import counts_by_distance
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
 
 if TYPE_CHECKING:
