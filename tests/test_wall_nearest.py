@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,7 +21,7 @@ from dpcore.wall.kernels import balls as in_balls
 from dpcore.wall.kernels import nearest_centres as nearest
 from dpcore.wall.kernels.balls import counts_by_distance, sums_in_balls
 from dpcore.wall.kernels.bounded_sums import Rows
-from dpcore.wall.kernels.nearest_centres import NearestRows
+from dpcore.wall.kernels.nearest_centres import NearestRows, nearest_sums
 from dpcore.wall.kernels.row_blocks import GRID_BITS, TREE_DIM
 from dpcore.wall.statistics.cluster_moments import BallClusters, ClusterMoments, InBalls
 from dpcore.wall.statistics.row_radii import RowRadii
@@ -153,6 +154,29 @@ def test_order_of_rows_threads_and_sizes_change_no_bit(
     np.testing.assert_array_equal(NearestRows(rows, 1.0).sums(centres), once)
 
 
+@every("components", [3, 40])
+@every("dim", [1, 2, TREE_DIM + 2])
+def test_without_a_radius_rows_are_added_in_their_order(
+    dim: int, components: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Block by block, and whatever the number of threads, to the last bit."""
+    monkeypatch.setattr(nearest, "BLOCK_NUMBERS", 4096)
+    rng = np.random.default_rng(dim)
+    rows, centres = rng.uniform(-1, 1, (5_000, dim)), rng.uniform(-1, 1, (2, components, dim))
+    expected = np.zeros((2, components, 1 + dim))
+    for run, points in enumerate(centres):
+        owner = np.array([alone(row, points) for row in rows], dtype=int)
+        for part in nearest.pieces(len(rows), 4096 // (components + dim)):
+            columns = (None, *rows[part].T)
+            sums = [np.bincount(owner[part], column, components) for column in columns]
+            expected[run] += np.stack(sums, axis=1)
+    for cores in (1, 2, 5):
+        monkeypatch.setattr("dpcore.wall.kernels.threads.os.cpu_count", partial(int, cores))
+        for whole in (rows, np.asfortranarray(rows)):
+            found = NearestRows(whole, tree=False).sums(centres)
+            np.testing.assert_array_equal(found, expected)
+
+
 HOSTILE = st.floats(width=64) | st.sampled_from([math.nan, math.inf, -math.inf, 1e308, 5e-324])
 CELLS = HOSTILE | st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0])
 
@@ -225,6 +249,17 @@ def test_a_centre_far_from_all_rows_leaves_few_of_them_in_doubt() -> None:
     slack = nearest._Rivals.of(centres, 1.0, 1.0).single[2]
     centres[0, 2] *= 1e6
     assert nearest._Rivals.of(centres, 1.0, 1.0).single[2] <= slack < 1e-4
+
+
+def test_the_same_centres_get_the_same_answer_again() -> None:
+    """Also where the last one has been written to, as noise is."""
+    rng = np.random.default_rng(0)
+    rows = Rows(rng.uniform(-1, 1, (300, 2)))
+    first, second = rng.uniform(-1, 1, (2, 1, 4, 2))
+    for centres in (first, first, second, first):
+        answer = nearest_sums(rows, centres)
+        np.testing.assert_array_equal(answer, NearestRows(rows.units).sums(centres))
+        answer += 1.0
 
 
 def test_cutting_to_the_grid_makes_no_row_longer() -> None:

@@ -157,6 +157,7 @@ class Rows:
     reach: float = math.inf
     once: bool = False
     nearest: NearestRows | None = field(default=None, init=False)
+    answered: tuple[Array, Array] | None = field(default=None, init=False)
     balls: dict[float, NearestRows] = field(default_factory=dict, init=False)  # by their radius
     drawn_in: DrawnIn | None = field(default=None, init=False)
     _views: list[_View] = field(default_factory=list)

@@ -47,6 +47,7 @@ GUARD = 16.0  # times the rounding in a score; 4 would do
 SINGLE_GUARD = 4.0  # the same in single precision
 SINGLE_SHARE = 0.5  # of the columns: from so many centres on
 SINGLE_MOST = 1e24  # such an error in it is that of numbers too large for it
+CALLS = 2  # for each thread, where rows are added without a tree
 
 
 @dataclass(frozen=True, repr=False)
@@ -208,8 +209,9 @@ class NearestRows:
         units = np.ascontiguousarray(cut_to_grid(rows, radius).T)
         self._reach = float(max(units.max(initial=0.0), -units.min(initial=0.0)))
         self._rows, self._levels = units, list[_Boxes]()
+        self._whole = rows if math.isinf(radius) and len(units) <= FEW_COLUMNS else None
         if tree and 0 < len(units) <= TREE_DIM and units.size:
-            order, self._rows = _curve(units), np.empty_like(units)
+            order, self._rows, self._whole = _curve(units), np.empty_like(units), None
 
             def put(axis: int) -> None:
                 units[axis].take(order, out=self._rows[axis], mode="clip")  # is not buffered
@@ -224,6 +226,8 @@ class NearestRows:
 
     def sums(self, centres: Array) -> Array:
         """Counts and sums ``(B, K, 1 + d)`` of the rows at each of the centres ``(B, K, d)``."""
+        if self._whole is not None:
+            return self._sums_by_row(self._checked(centres))
 
         def tally(part: _Part, points: Array) -> Array:
             size = points.shape[1]
@@ -288,6 +292,34 @@ class NearestRows:
 
         in_order(work, add, len(groups) * len(shares))
         return out
+
+    def _sums_by_row(self, centres: Array) -> Array:
+        """The same without a tree: in order, block by block, as :func:`_sums_by_owner` adds, but
+        all coordinates of a row at once, and several blocks in one call."""
+        runs, components, dim = centres.shape
+        height, count = self._height(components), len(self._by_row)
+        blocks = -(-count // (height * CALLS * most_threads()))
+        shares = pieces(count, height * min(blocks, 1 + BLOCK_NUMBERS // height))
+        rivals = [_Rivals.of(centres[run : run + 1], self._reach) for run in range(runs)]
+        out = np.zeros((runs, components, 1 + dim))
+
+        def work(index: int) -> Array:
+            run, share = divmod(index, len(shares))
+            piece = shares[share]
+            owner = _nearest_by_products(self._rows[:, piece], rivals[run])
+            return _sums_of_blocks(self._by_row[piece], owner, height, components)
+
+        def add(index: int, parts: Array) -> None:
+            for part in parts:
+                out[index // len(shares)] += part
+
+        in_order(work, add, runs * len(shares))
+        return out
+
+    @cached_property
+    def _by_row(self) -> Array:
+        """The rows ``(n, d)``, row after row in memory."""
+        return np.ascontiguousarray(self._whole)
 
     @cached_property
     def _scatters(self) -> list[Array]:
@@ -355,10 +387,13 @@ def sums_near(centres: Array) -> Callable[[Array], Array]:
 
 
 def nearest_sums(rows: Rows, centres: Array) -> Array:
-    """As :meth:`NearestRows.sums` of clipped rows, which are made ready at the first time."""
+    """As :meth:`NearestRows.sums` of clipped rows, which are made ready at the first time. The last
+    answer is remembered: without noise, centres that have stopped moving are asked for again."""
     if rows.nearest is None:
         rows.nearest = NearestRows(rows.units, rows.reach, tree=not rows.once)
-    return rows.nearest.sums(centres)
+    if rows.answered is None or not np.array_equal(rows.answered[0], centres):
+        rows.answered = centres.copy(), rows.nearest.sums(centres)
+    return rows.answered[1].copy()
 
 
 @dataclass(frozen=True, repr=False)
@@ -465,6 +500,21 @@ def _sums_by_owner(rows: Array, owner: Indices, components: int) -> Array:
         for i, row in enumerate(rows, start=1):
             sums[:, i] = np.bincount(owner, row, components)
     return sums
+
+
+def _sums_of_blocks(rows: Array, owner: Indices, height: int, components: int) -> Array:
+    """Counts and sums ``(blocks, K, 1 + d)`` of rows ``(n, d)`` in blocks of a height, each in the
+    order of its rows. owner ``(n,)`` is written to."""
+    from scipy.sparse import csc_array
+
+    blocks = pieces(len(rows), height)
+    for number, block in enumerate(blocks):
+        owner[block] += number * components
+    size, first = len(blocks) * components, np.arange(len(rows) + 1, dtype=np.int32)
+    member = csc_array((np.ones(len(rows)), owner.astype(np.int32), first), (size, len(rows)))
+    sums = np.empty((size, 1 + rows.shape[1]))
+    sums[:, 0], sums[:, 1:] = np.bincount(owner, minlength=size), member @ rows
+    return sums.reshape(len(blocks), components, -1)
 
 
 def _curve(rows: Array) -> Indices:
