@@ -23,7 +23,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,6 @@ from dpcore.wall.kernels.row_blocks import TREE_DIM, cut_to_grid, pieces
 from dpcore.wall.kernels.threads import in_order, most_threads
 
 Indices: TypeAlias = NDArray[np.intp]
-_Table: TypeAlias = tuple[NDArray[Any], NDArray[Any], Any]
 
 FEW_COLUMNS = 16  # up to so many, rows are counted out; beyond, multiplied by indicators
 CELL_BITS = 24  # of a coordinate's place on the curve, at most
@@ -45,7 +44,7 @@ BLOCK_NUMBERS = 1 << 18  # numbers that a block of scores may hold
 TOGETHER = 160  # centres of so many runs walk the tree together
 GUARD = 16.0  # times the rounding in a score; 4 would do
 SINGLE_GUARD = 4.0  # the same in single precision
-SINGLE_SHARE = 0.5  # of the columns: from so many centres on
+SINGLE_LEAST = 8  # centres, and no fewer than columns, from which on it saves time
 SINGLE_MOST = 1e24  # such an error in it is that of numbers too large for it
 CALLS = 2  # for each thread, where rows are added without a tree
 
@@ -82,15 +81,10 @@ class _Rivals:
         norm = math.sqrt(len(points)) * reach if norm is None else norm
         return cls(points, flat, error, centres.shape[1], norm)
 
-    @property
-    def double(self) -> _Table:
-        """Of one run: points ``(K, d)``, constants ``(K, 1)``, and by how much one score must lead
-        another, where products are added in any order, to lead by :func:`_scores` too."""
-        return self.points.T, self.constant[:, None], 2.0 * self.error.max()
-
     @cached_property
-    def single(self) -> _Table:
-        """The same in single precision.
+    def single(self) -> tuple[NDArray[np.float32], np.float32]:
+        """Of one run, in single precision: points and constants ``(K, d + 1)``, and by how much one
+        score must lead another to lead by :func:`_scores` too.
 
         Of a row within ``norm``, ``|m . y| <= |m| norm``. A centre that is farther than another
         from every such row is left out: its rounding would be that of all. Where the numbers are
@@ -103,10 +97,11 @@ class _Rivals:
             error = precision.eps * size + precision.tiny * (1.0 + self.norm)
             error *= SINGLE_GUARD * (len(self.points) + 4)
             near = most + error >= np.max(least - error)
-            points = np.where(near, self.points, 0.0).T.astype(np.float32)
-            constant = np.where(near, self.constant, -np.inf)[:, None].astype(np.float32)
+            points = np.vstack([self.points, self.constant])
+            points[:-1, ~near], points[-1, ~near] = 0.0, -np.inf
+            single = points.T.astype(np.float32)
         largest = 2.0 * error[near].max(initial=0.0)
-        return points, constant, np.float32(largest if largest < SINGLE_MOST else np.inf)
+        return single, np.float32(largest if largest < SINGLE_MOST else np.inf)
 
     def every(self, base: Indices) -> Indices:
         """All centres ``(K, n)`` of the runs with the first centres ``(n,)``; ``(K, 1)`` where
@@ -466,27 +461,43 @@ def _judge_two(boxes: _Boxes, rivals: _Rivals, task: _Task) -> _Verdict:
     return task.what[won], owner, [task.at(left)]
 
 
-def _nearest_by_products(rows: Array, rivals: _Rivals, *, double: bool = False) -> Indices:
-    """As :func:`_nearest` for one run, by matrix products, in single precision where centres are
-    many; rows left in doubt are asked for in double precision, and at last scored."""
+def _nearest_by_products(rows: Array, rivals: _Rivals) -> Indices:
+    """As :func:`_nearest` for one run, by blocks of matrix products."""
     components, (dim, count) = rivals.components, rows.shape
-    owner, doubtful = np.zeros(count, dtype=np.intp), list[Indices]()
     if components == 1 or not count:
-        return owner
-    double = double or components < SINGLE_SHARE * dim
-    points, constant, slack = rivals.double if double else rivals.single
+        return np.zeros(count, dtype=np.intp)
+    single = components >= max(SINGLE_LEAST, dim)
+    shares = pieces(count, BLOCK_NUMBERS // (components + dim))
+    parts = [(_in_single if single else _in_double)(rows[:, part], rivals) for part in shares]
+    owner = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    if single and len(which := np.flatnonzero(owner == components)):
+        owner[which] = _in_double(rows[:, which], rivals)
+    return owner
+
+
+def _in_double(rows: Array, rivals: _Rivals) -> Indices:
+    """The same by one product; rows left in doubt are scored."""
+    scores = rivals.points.T @ rows
+    scores += rivals.constant[:, None]
+    slack = 2.0 * rivals.error.max()  # of any two scores
+    leading = scores >= scores.max(axis=0) - slack
+    owner = (np.arange(float(rivals.components)) @ leading).astype(np.intp)
+    if np.count_nonzero(leading) > rows.shape[1]:
+        doubtful = np.flatnonzero(_how_many(leading) > 1)
+        owner[doubtful] = _nearest(rows[:, doubtful], rivals, np.zeros_like(doubtful))
+    return np.asarray(owner)
+
+
+def _in_single(rows: Array, rivals: _Rivals) -> Indices:
+    """The same in single precision; K for rows left in doubt."""
+    points, slack = rivals.single
+    extended = np.ones((len(rows) + 1, rows.shape[1]), dtype=np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
-        for part in pieces(count, BLOCK_NUMBERS // (components + dim)):
-            scores = points @ rows[:, part].astype(points.dtype, copy=False)
-            scores += constant
-            leading = scores >= scores.max(axis=0) - slack  # nobody, where one is undefined
-            owner[part] = _first(leading)
-            doubtful.append(np.flatnonzero(_how_many(leading) != 1) + part.start)
-    which = np.concatenate(doubtful)
-    if len(which) and double:
-        owner[which] = _nearest(rows[:, which], rivals, np.zeros_like(which))
-    elif len(which):
-        owner[which] = _nearest_by_products(rows[:, which], rivals, double=True)
+        extended[:-1] = rows
+        scores = points @ extended
+        leading = scores >= scores.max(axis=0) - slack  # nobody, where one is undefined
+    owner = _first(leading)
+    owner[_how_many(leading) != 1] = len(points)
     return owner
 
 
