@@ -67,7 +67,8 @@ def sums_in_balls(rows: Rows, centres: Array, middle: Array, radius: Array) -> A
         return _in_ball(away, float(radius[run]))
 
     again = components > 1 and not rows.once and runs * rows.units.size <= KEPT_NUMBERS
-    if again and not (rows.drawn_in is not None and rows.drawn_in.is_of(middle, radius)):
+    ready = rows.drawn_in if again else None  # one look: another thread may ask too
+    if again and not (ready is not None and ready.is_of(middle, radius)):
         inside = np.empty((runs, dim, len(rows.units)))
         parts = list(product(range(runs), shares))
 
@@ -75,8 +76,7 @@ def sums_in_balls(rows: Rows, centres: Array, middle: Array, radius: Array) -> A
             inside[parts[index][0], :, parts[index][1]] = part
 
         in_order(lambda index: clipped(*parts[index]), keep, len(parts))
-        rows.drawn_in = DrawnIn(middle, radius, inside)
-    ready = rows.drawn_in if again else None
+        rows.drawn_in = ready = DrawnIn(middle, radius, inside)
 
     def work(index: int) -> Array:
         run, share = divmod(index, len(shares))

@@ -386,9 +386,10 @@ def nearest_sums(rows: Rows, centres: Array) -> Array:
     answer is remembered: without noise, centres that have stopped moving are asked for again."""
     if rows.nearest is None:
         rows.nearest = NearestRows(rows.units, rows.reach, tree=not rows.once)
-    if rows.answered is None or not np.array_equal(rows.answered[0], centres):
-        rows.answered = centres.copy(), rows.nearest.sums(centres)
-    return rows.answered[1].copy()
+    answered = rows.answered  # one look: another thread may ask too
+    if answered is None or not np.array_equal(answered[0], centres):
+        rows.answered = answered = centres.copy(), rows.nearest.sums(centres)
+    return answered[1].copy()
 
 
 @dataclass(frozen=True, repr=False)
