@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -35,6 +37,7 @@ from dpcore.wall.kernels.threads import (
     eigh,
     in_order,
     one_thread,
+    pool,
     single_threaded,
 )
 from dpcore.wall.statistics.mixture_moments import MixtureMoments
@@ -247,6 +250,20 @@ def test_decompositions_on_every_core_have_the_bits_of_one_thread() -> None:
     for ours, one, numpys in zip(eigh(matrices), alone, np.linalg.eigh(matrices), strict=True):
         np.testing.assert_array_equal(ours, one)
         np.testing.assert_array_equal(ours, numpys)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of forks beside threads
+def test_the_child_of_a_fork_has_threads_of_its_own() -> None:
+    list(pool().map(abs, range(4)))
+    in_order(lambda index: index, lambda _, __: None, 4)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        sums = list(pool().map(abs, range(-4, 0)))
+        in_order(lambda index: index, lambda _, value: sums.append(value), 4)
+        os._exit(0 if sums == [4, 3, 2, 1, 0, 1, 2, 3] else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def blas_threads() -> set[int]:

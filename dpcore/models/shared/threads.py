@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.wall.kernels.threads import eigh, one_thread
+from dpcore.wall.kernels.threads import eigh, one_thread, pool
 
 __all__ = ["eigh", "one_thread", "thin_product"]
 
@@ -35,10 +33,5 @@ def thin_product(matrix: NDArray[Number], thin: NDArray[Number]) -> NDArray[Numb
         rows = slice(edges[index], edges[index + 1])
         np.matmul(matrix[rows], thin, out=out[rows])
 
-    list(_pool().map(stripe, range(stripes)))
+    list(pool("stripes").map(stripe, range(stripes)))
     return out
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count() or 1, "dpcore-product")

@@ -9,11 +9,8 @@ Concentrations are those of q(topic) = Dirichlet(concentration); both priors are
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +19,7 @@ from scipy.special import erfcx, gammaln, psi
 from dpcore.arrays import Array
 from dpcore.short_rows import row_maxima, row_sums
 from dpcore.wall.data import Bags
-from dpcore.wall.kernels.threads import in_order, most_threads, one_thread
+from dpcore.wall.kernels.threads import in_order, most_threads, one_thread, pool
 from dpcore.wall.statistics import NoisyTopics
 
 Small = NDArray[np.float32]
@@ -117,7 +114,7 @@ def mixes(
 
     rooms = list(_rooms(_alike(bags, len(words)), len(words)))
     with one_thread():
-        list((_pool().map if len(rooms) > 1 and most_threads() > 1 else map)(solve, rooms))
+        list((pool("rooms").map if len(rooms) > 1 and most_threads() > 1 else map)(solve, rooms))
     return out
 
 
@@ -299,11 +296,6 @@ def _weights(mix: Small) -> Small:
     above += middle
     above *= below
     return np.asarray(above)
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count() or 1, "dpcore-documents")
 
 
 # --- M step --------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from dpcore.arrays import Array
 
 _T = TypeVar("_T")
 _LOCK = Lock()
+_ONE_SUM = Lock()  # each takes every core
 _of_thread = local()
 _inside = 0
 _limit: Any = None
@@ -85,14 +86,26 @@ def _controller() -> Any:
 
 
 @cache
-def pool() -> ThreadPoolExecutor:
-    """The process's threads, one for each core; no task on it may wait for another."""
-    return ThreadPoolExecutor(os.cpu_count() or 1, "dpcore", _stay)
+def pool(work: str = "sums") -> ThreadPoolExecutor:
+    """The process's threads for one kind of work, one for each core; no task on them may wait for
+    another."""
+    return ThreadPoolExecutor(os.cpu_count() or 1, f"dpcore-{work}", _stay)
 
 
 def _stay() -> None:
     """What a thread of the pool asks for stays on it."""
     _of_thread.single = True
+
+
+def _begin_afresh() -> None:
+    """A child of a fork has no threads, and nobody who would open its locks."""
+    global _LOCK, _ONE_SUM
+    pool.cache_clear()
+    _LOCK, _ONE_SUM = Lock(), Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_afresh)
 
 
 def eigh(matrices: Array) -> tuple[Array, Array]:
@@ -135,9 +148,6 @@ def in_order(part: Callable[[int], _T], add: Callable[[int, _T], None], count: i
         work()
         for helper in running:
             helper.result()
-
-
-_ONE_SUM = Lock()  # each takes every core
 
 
 class Memory(local):

@@ -7,11 +7,9 @@ draws every document into a ball before it sums; no matrix of one document is ev
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -20,7 +18,7 @@ from dpcore.arrays import Array
 from dpcore.checks import positive
 from dpcore.short_rows import row_maxima, row_sums
 from dpcore.wall.data.word_counts import Bags
-from dpcore.wall.kernels.threads import most_threads, one_thread, single_threaded
+from dpcore.wall.kernels.threads import most_threads, one_thread, pool, single_threaded
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
 
 if TYPE_CHECKING:
@@ -211,12 +209,7 @@ def _on_every_core(work: Callable[[_T], None], parts: Sequence[_T]) -> None:
             work(part)
 
     with one_thread():
-        list(_pool().map(alone, parts))
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count() or 1, "dpcore-documents")
+        list(pool("documents").map(alone, parts))
 
 
 def _entries(topics: int) -> int:
