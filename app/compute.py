@@ -85,8 +85,8 @@ def study(
     early: bool = False,
 ) -> Study:
     """The study of a scenario: whole at once where that is quick, else its current point first,
-    then the bold fits (from coarse to fine, where all together take long), then further draws. The
-    first stops are there with a current point that is soon there.
+    then the bold fits (from coarse to fine, where all together take long), then further draws.
+    Where the current fit takes little time, the first stops come with it.
 
     wanted: a budget that a hand is on; where a fit is quick it is there at once, else it comes
     next. ask: whether what is missing is worked out behind the page. early: whether references

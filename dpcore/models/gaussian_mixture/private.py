@@ -63,7 +63,7 @@ VISIBLE = 0.6  # noise in a group's shape, up to which it can be
 # noise in the length of one, up to which it can be seen; and the share of VISIBLE up to which each
 # has its own shape in the end. With fewer rows, long axes are partly chance. In fewer columns, but
 # at least two for each group, a start that knows no long axes misses what most groups differ by:
-# there the same is done where each can have its own shape, and where none can all rows are one.
+# there the same is done where each can have its own shape, and where none can, all rows are one.
 MANY, ROWS, FAR, OWN = 6, 100, 0.38, 0.75
 LONG = 1.6, 2.3  # in fewer columns and in so many, longest over median axis that groups may make
 # In lost runs the releases that say where all rows lie and steps that would look for groups have

@@ -35,8 +35,8 @@ class Bent:
         return 1.0 if self.smoothing is None else largest(self.smoothing)
 
     def within(self, unit: Array) -> Bent:
-        """The same for numbers in ``[-1, 1]`` of which one of these is ``unit (d,)``: clipping
-        needs no scale beyond 1."""
+        """The same in units of the limits, where the present unit is ``unit (d,)``; numbers are
+        not clipped beyond the limits."""
         scale = self.scale[:, None] * unit
         return replace(self, scale=np.minimum(scale, 1.0) if self.smoothing is None else scale)
 

@@ -41,21 +41,20 @@ def defined(noisy: NoisyMoments) -> NoisyMoments:
 def floored_eigenvalues(matrices: Array, floor: Array, ceiling: Array | float = math.inf) -> Array:
     """Symmetric matrices ``(..., d, d)``, eigenvalues put in ``[floor, ceiling] (...)``; total.
 
-    Eigenvalues lie within ``|M - m I|_F`` of their mean m: matrices of which this says enough are
-    left as they are, which is much faster.
+    Eigenvalues lie within ``|M - m I|_F`` of their mean m. Where this shows that none is outside, a
+    matrix is left as it is, which is much faster.
     """
-    finite, eye = (
-        np.all(np.isfinite(matrices), axis=(-2, -1), keepdims=True),
-        np.eye(matrices.shape[-1]),
-    )
-    safe = np.where(finite, matrices, eye)
+    eye = np.eye(matrices.shape[-1])
+    safe = np.where(np.isfinite(matrices).all(axis=(-2, -1), keepdims=True), matrices, eye)
     safe = (safe + np.swapaxes(safe, -1, -2)) / 2
     mean = np.trace(safe, axis1=-2, axis2=-1) / len(eye)
     spread = np.linalg.norm(safe - mean[..., None, None] * eye, axis=(-2, -1))
     ends = np.stack([mean - spread, mean + spread], axis=-1)
     beyond = np.any(ends != floored(ends, floor, ceiling), axis=-1)
     values, vectors = eigh(safe[beyond])
-    raised = floored(values, *(np.broadcast_to(x, beyond.shape)[beyond] for x in (floor, ceiling)))
+    raised = floored(
+        values, *(np.broadcast_to(end, beyond.shape)[beyond] for end in (floor, ceiling))
+    )
     safe[beyond] = (vectors * raised[..., None, :]) @ np.swapaxes(vectors, -1, -2)
     return np.asarray(safe)
 
