@@ -72,7 +72,7 @@ class Reach:
     def steady_square(self) -> Array:
         """Mean square ``(B,)`` of a distance by the steady shares."""
         points, shares = self.points()
-        return np.asarray(shares @ points**2)
+        return np.asarray(np.sum(shares * points**2, axis=1))
 
     def clip_squares(self, noise: Array, spread: Array, dim: int, crossing: float) -> Clip:
         """Where it is best to clip rows whose mean and second moments are released.
@@ -89,8 +89,9 @@ class Reach:
         """
         points, shares = self.points()
         radii = np.sort((self.edges[:, None] * 2.0 ** (-np.arange(FINE) / (3.0 * FINE))).ravel())
-        square = shares @ points**2
-        left = shares @ np.minimum(points[:, None], radii) ** 2 / np.maximum(square, TINY)[:, None]
+        square = self.steady_square
+        clipped = _product(shares, np.minimum(points[:, None], radii) ** 2)
+        left = clipped / np.maximum(square, TINY)[:, None]
         short = 1.0 / np.maximum(left, TINY)
         spread = np.maximum(spread, TINY)
         beyond = np.maximum(square - spread, 0.0)[:, None]
@@ -114,7 +115,7 @@ class Reach:
     def _taken(self) -> Array:
         """What clipping to each edge ``(B, J)`` takes from the distances on average."""
         upper = np.append(self.edges, 2.0 * self.edges[-1])
-        return np.asarray(self.shares @ np.maximum(upper[:, None] - self.edges, 0.0))
+        return _product(self.shares, np.maximum(upper[:, None] - self.edges, 0.0))
 
 
 def edges(whole: float) -> Array:
@@ -136,15 +137,20 @@ def reach(counts: Array, sd: Array, rows: Array, whole: float, usual: Array | fl
     away = octaves - np.log2(np.reshape(usual, (-1, 1)))
     log = -lack - away**2 / (2.0 * USUAL_SD**2)
     weight = np.exp(log - log.max(axis=1, keepdims=True))
-    expected = weight @ laws / weight.sum(axis=1, keepdims=True)
+    expected = _product(weight, laws) / weight.sum(axis=1, keepdims=True)
     trust = MISFIT**2 / (MISFIT**2 + noise**2)
     shares = _shares(expected + trust * (observed - expected), expected)
     cuts = np.concatenate([[0.0], edges(whole), [2.0 * edges(whole)[-1]]])
-    square = expected @ ((cuts[1:] + cuts[:-1]) / 2.0) ** 2
+    square = np.sum(expected * ((cuts[1:] + cuts[:-1]) / 2.0) ** 2, axis=1)
     gap = observed - expected
     sure = np.maximum(1.0 - (SURE * noise / np.maximum(np.abs(gap), TINY)) ** 2, 0.0)
     steady = _shares(expected + sure * gap, expected)
     return Reach(shares, edges(whole), square, steady, np.where(sure > 0.0, noise, 0.0))
+
+
+def _product(weights: Array, rows: Array) -> Array:
+    """``weights @ rows``, ``(B, M)`` and ``(M, J)``, of one run alone to the last bit the same."""
+    return np.asarray(np.sum(weights[:, :, None] * rows, axis=1))
 
 
 def _shares(numbers: Array, expected: Array) -> Array:
