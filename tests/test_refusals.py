@@ -523,7 +523,9 @@ def vectors(session: Session[Any], shape: LabelledVectors, known: Any) -> object
 
 def topics(words: int, *, weights: int = 2, runs: int = 1) -> object:
     book = session(corpus(), partial(Documents, length=5))
-    of = SharedOut(np.ones((runs, 2, words)), lambda bags, run: np.ones((bags.count, weights)))
+    of = SharedOut(
+        np.ones((runs, 2, words)), lambda bags, runs: np.ones((len(runs), bags.count, weights))
+    )
     return book.release("sums", TopicWords(2, words, 5.0), of, ONE)
 
 

@@ -177,6 +177,15 @@ def test_a_documents_mix_is_its_own_to_the_last_bit(
     np.testing.assert_array_equal(one, whole[some[:20]])
 
 
+@pytest.mark.parametrize("runs", [0, 1, 3])
+def test_weights_of_several_runs_are_those_of_each_to_the_last_bit(runs: int) -> None:
+    bags, emissions = bags_of(many_texts()), np.random.default_rng(2).random((runs, 4, 300))
+    together = lda.weights_of_runs(bags, emissions, 0.25)
+    assert together.shape == (runs, bags.count, 4)
+    for weights, emission in zip(together, emissions, strict=True):
+        np.testing.assert_array_equal(weights, lda.weights(lda.mixes(bags, emission, 0.25)))
+
+
 def test_words_are_shared_out_as_by_scikit_learn() -> None:
     """For fixed mixes the sums of words in topics are its sufficient statistics."""
     from sklearn.decomposition._lda import _update_doc_distribution

@@ -245,7 +245,7 @@ def released(run: Session[Documents], multiplier: float = 1.0, rate: float = 0.2
     run.release(
         "words",
         form,
-        SharedOut(topics, lambda bags, which: np.ones((bags.count, 2))),
+        SharedOut(topics, lambda bags, runs: np.ones((len(runs), bags.count, 2))),
         Noise("gaussian", multiplier),
         batches,
     )
@@ -275,7 +275,7 @@ def test_the_noise_is_what_the_ledger_says() -> None:
     found = run.release(
         "words",
         form,
-        SharedOut(np.ones((4000, 2, 6)), lambda bags, which: np.ones((bags.count, 2))),
+        SharedOut(np.ones((4000, 2, 6)), lambda bags, runs: np.ones((len(runs), bags.count, 2))),
         Noise("gaussian", 0.7),
         Minibatches(run, Sample.under("replace_one", 0.25)),
     )

@@ -118,6 +118,16 @@ def mixes(
     return out
 
 
+def weights_of_runs(bags: Bags, words: Array, prior: float) -> Array:
+    """:func:`weights` of the :func:`mixes` of several runs ``(B, m, K)``, words ``(B, K, V)``: the
+    same to the last bit, but where documents are few a round of all runs takes little longer than
+    one of a single run."""
+    runs, topics, size = words.shape
+    together = words.transpose(1, 0, 2).reshape(topics, runs * size)
+    mix = mixes(bags.repeated(runs), together, prior)
+    return weights(mix).reshape(runs, bags.count, topics)
+
+
 def weights(mix: Array) -> Array:
     """``exp E[log share of a topic]`` up to a factor for each document, ``(m, K)``."""
     logs = psi(mix)

@@ -175,13 +175,15 @@ class TopicRecipe(Recipe):
 
             def e_step(
                 bags: Bags,
-                run: int,
+                runs: Sequence[int],
                 emission: Array = emission,
                 words_alone: NDArray[np.bool_] = words_alone,
             ) -> Array:
-                if words_alone[run]:
-                    return np.ones((bags.count, topics))
-                return lda.weights(lda.mixes(bags, emission[run], settings.prior))
+                weights = np.ones((len(runs), bags.count, topics))
+                shared = ~words_alone[runs]
+                emissions = emission[runs][shared]
+                weights[shared] = lda.weights_of_runs(bags, emissions, settings.prior)
+                return weights
 
             released = session.release(
                 f"step {iteration}: words in topics",
@@ -239,8 +241,8 @@ def _looked(
     radius = settings.length if math.isinf(session.radius) else session.radius
     every = np.ones((session.runs, 1, words))
 
-    def alone(bags: Bags, run: int) -> Array:
-        return np.ones((bags.count, 1))
+    def alone(bags: Bags, runs: Sequence[int]) -> Array:
+        return np.ones((len(runs), bags.count, 1))
 
     released = session.release(
         "frequencies of words",

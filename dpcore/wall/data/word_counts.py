@@ -108,6 +108,19 @@ class Bags:
         at = np.arange(starts[-1]) + np.repeat(shift, distinct)
         return Bags(starts, self.words[at], self.counts[at], self.size)
 
+    def repeated(self, times: int) -> Bags:
+        """The same documents so many times, each time in words of their own: as many ``size``."""
+        if times == 1:
+            return self
+        starts = self.starts[:-1] + len(self.words) * np.arange(times)[:, None]
+        words = self.words + self.size * np.arange(times)[:, None]
+        return Bags(
+            np.append(starts.ravel(), words.size),
+            words.ravel(),
+            np.tile(self.counts, times),
+            self.size * times,
+        )
+
     def cut(self, size: int) -> Bags:
         """The same documents in the first ``size`` words alone."""
         return Bags.of(self.starts, self.words, self.counts, min(size, self.size))

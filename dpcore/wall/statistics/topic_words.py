@@ -35,8 +35,8 @@ ROUNDED = 2.0**-51  # of a norm, for each number in it: four units of rounding
 class DocumentStep(Protocol):
     """A model's E step."""
 
-    def __call__(self, bags: Bags, run: int) -> Array:
-        """Weights of the topics in each document ``(m, K)``, up to a factor."""
+    def __call__(self, bags: Bags, runs: Sequence[int]) -> Array:
+        """Weights of the topics in each document ``(runs, m, K)``, up to a factor."""
 
 
 @dataclass(frozen=True)
@@ -133,11 +133,15 @@ class TopicWords(Summed[SharedOut, NoisyTopics]):
         for positions, runs in session._samples(batches):
             bags = source._bags if positions is None else source._bags.take(positions)
 
-            def share_out(run: int, bags: Bags = bags) -> None:
-                weights = of.e_step(bags, run)
-                total[run] = shared_out(bags, of.topics[run], weights, source.radius, source.length)
+            def share_out(some: Sequence[int], bags: Bags = bags) -> None:
+                for run, weights in zip(some, of.e_step(bags, some), strict=True):
+                    total[run] = shared_out(
+                        bags, of.topics[run], weights, source.radius, source.length
+                    )
 
-            _on_every_core(share_out, runs.tolist())
+            count = max(1, _entries(self.components) // max(1, len(bags.words)))
+            parts = [runs[at : at + count].tolist() for at in range(0, len(runs), count)]
+            _on_every_core(share_out, parts)
         return total, None
 
     def released(
