@@ -50,6 +50,18 @@ def probability(field: str, value: Any, *, example: str = "1e-5") -> float:
     return parsed
 
 
+def share(field: str, value: Any) -> float:
+    """A share above 0 and at most 1. Raises InputError for anything else.
+
+    >>> share("sampling_rate", 1)
+    1.0
+    """
+    parsed = number(field, value)
+    if not (0.0 < parsed <= 1.0):
+        raise InputError(field, f"{value} is not in (0, 1]", "give a share, for example 0.2")
+    return parsed
+
+
 def share_below_one(field: str, value: Any) -> float:
     """A share of 0 or more and below 1. Raises InputError for anything else.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +29,7 @@ from dpcore.accounting import (
 )
 from dpcore.accounting.questions import _last_at_most_zero
 from dpcore.errors import InputError, NotCovered
-from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace
+from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace, Privacy
 from dpcore.privacy.events import DiscreteGaussian
 
 DELTA = 1e-5
@@ -235,3 +237,38 @@ def test_the_best_attacker_without_a_prior_opinion_is_the_guess_rate() -> None:
     assert found[0] == pytest.approx(found[2])
     for name in ("zcdp_tight", "kov", "linear"):
         assert np.all(np.asarray(attacker_success(events, priors, name)) >= found - 1e-12)
+
+
+@every("form", [np.int8, np.int16, np.float16, np.float32, str])
+def test_noise_and_budgets_of_any_kind_of_number_have_one_price(form: Any) -> None:
+    """Squares of small integers overflow, and would be free."""
+    events, plain = [Event(Gaussian(form(120)), form(10))], [Event(Gaussian(120.0), 10)]
+    assert events == plain
+    for name in ("ma", "wbk27", "zcdp"):
+        assert compose(events, name, delta=1e-5) == compose(plain, name, delta=1e-5)
+    assert delta_at(plain, form(1)) == delta_at(plain, 1.0)
+    assert Privacy(form(1), 1e-5, rows_per_person=form(2)) == Privacy(1.0, 1e-5, rows_per_person=2)
+
+
+@every("ask", [compose, delta_at, against_count, most_repeats, worst_posterior, guess_rate])
+def test_events_are_a_list_that_costs_what_is_in_it(ask: Callable[..., Any]) -> None:
+    words = {
+        compose: {"delta": 1e-5},
+        delta_at: {"epsilon": 1.0},
+        against_count: {"counts": [1, 2], "delta": 1e-5},
+        most_repeats: {"epsilon": 3.0, "delta": 1e-5},
+        worst_posterior: {"prior": 0.5, "chance": 0.01},
+        guess_rate: {},
+    }[ask]
+    event = Event(Gaussian(4.0), 3)
+    once = ask([event for _ in range(2)], **words)
+    assert np.array_equal(ask((event for _ in range(2)), **words), once)
+    for none in (event, 4.0, [4.0], [Gaussian(4.0)], None):
+        with pytest.raises(InputError, match="events: it is not a list of events"):
+            ask(none, **words)
+
+
+def test_a_method_that_is_none_is_refused() -> None:
+    for none in (None, 3, ["exact"]):
+        with pytest.raises(InputError, match=r"accountant: .* is not known"):
+            compose([Event(Gaussian(4.0))], none, delta=1e-5)  # type: ignore[arg-type]

@@ -123,17 +123,22 @@ def of_terms(name: str, body: dict[str, Any] | None = None) -> Any:
 @every(
     "make, said",
     [
-        (lambda: Event(Gaussian(1.0), count=-1), "count: -1 is not a whole number"),
+        (lambda: Event(Gaussian(1.0), count=-1), "count: -1 is below 0"),
         (lambda: Event(Gaussian(1.0), count=1.5), "count: 1.5 is not a whole number"),  # type: ignore[arg-type]
         (lambda: Event(Gaussian(1.0), sampling_rate=0.0), "sampling_rate: 0.0 is not in"),
         (lambda: Event(Gaussian(1.0), sampling_rate=1.1), "sampling_rate: 1.1 is not in"),
         (lambda: Event(Gaussian(1.0), adjacency="both"), "adjacency: 'both' is not known"),
         (lambda: Event(Laplace(1.0, l2_ratio=0.0)), "l2_ratio: 0.0 is not in"),
         (lambda: Event(Laplace(1.0, l2_ratio=1.5)), "l2_ratio: 1.5 is not in"),
-        (lambda: Event(DiscreteGaussian(1.0, steps=0)), "steps: 0 is not a whole number"),
+        (lambda: Event(DiscreteGaussian(1.0, steps=0)), "steps: 0 is below 1"),
         (lambda: Event(DiscreteGaussian(1.0, steps=1.5)), "steps: 1.5 is not a whole"),  # type: ignore[arg-type]
         (lambda: Event(EpsilonDelta(1.0, -0.1)), "delta: -0.1 is not in"),
         (lambda: Event(EpsilonDelta(1.0, 1.1)), "delta: 1.1 is not in"),
+        (lambda: Event(Gaussian(1.0), sampling="possion"), "sampling: 'possion' is not known"),  # type: ignore[arg-type]
+        (lambda: Event(Gaussian(1.0), sampling=None), "sampling: None is not known"),  # type: ignore[arg-type]
+        (lambda: Event(5.0), "mechanism: it is not a mechanism"),  # type: ignore[arg-type]
+        (lambda: Event(Gaussian("much")), "noise_multiplier: 'much' is not a number"),  # type: ignore[arg-type]
+        (lambda: Event(Laplace(None)), "scale: the amount of noise is negative or undefined"),  # type: ignore[arg-type]
     ],
 )
 def test_an_event_that_is_none_is_refused(make: Callable[[], Event], said: str) -> None:

@@ -7,7 +7,7 @@ assumes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -252,10 +252,23 @@ def log_inverse_of(delta: Real) -> Array:
         return np.asarray(-np.log(np.asarray(delta, dtype=float)))
 
 
+def event_list(events: Events) -> tuple[Event, ...]:
+    """Events that can be gone through more than once. Raises InputError for anything else."""
+    listed = tuple(events) if isinstance(events, Iterable) else (events,)
+    if isinstance(events, Event) or not all(isinstance(event, Event) for event in listed):
+        raise InputError(
+            "events", "it is not a list of events", "give one, for example [Event(Gaussian(2.0))]"
+        )
+    return listed
+
+
 def check_epsilons(epsilon: Real) -> Array:
     """Epsilons to be met, as an array of their shape. Raises InputError unless each is a finite
     number above 0."""
-    target = np.asarray(epsilon, dtype=float)
+    try:
+        target = np.asarray(epsilon, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError("epsilon", f"{epsilon!r} is not a number", "give e.g. 1") from None
     if not np.all((target > 0.0) & np.isfinite(target)):
         raise InputError("epsilon", "a value is not a finite number above 0", "give e.g. 1")
     return target

@@ -12,6 +12,7 @@ from scipy.special import expit, ndtr
 from dpcore.accounting.base import (
     Events,
     check_plain,
+    event_list,
     inverse_square,
     live,
     noise_of,
@@ -52,6 +53,7 @@ def guess_rate(events: Events) -> Real:
     >>> round(guess_rate([Event(Laplace(1.0))]), 4)
     0.6967
     """
+    events = event_list(events)
     if any(event.sampling != "none" for event in live(events)):
         return attacker_success(events, 0.5, "pld")
     check_plain(events, "the guessing bound")

@@ -29,10 +29,12 @@ def accountant(name: str | Accountant) -> Accountant:
     >>> accountant("zcdp").title
     'zCDP'
     """
-    return _registered(name) if isinstance(name, str) else name
+    if isinstance(name, Accountant):
+        return name
+    return _registered(one_of("accountant", name, ACCOUNTANTS))
 
 
 @cache
 def _registered(name: str) -> Accountant:
-    method: Accountant = load(ACCOUNTANTS[one_of("accountant", name, ACCOUNTANTS)])
+    method: Accountant = load(ACCOUNTANTS[name])
     return method

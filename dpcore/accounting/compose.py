@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.accounting.base import Accountant, Bound, Events, check_epsilons, live, noise_of, real
+from dpcore.accounting.base import (
+    Accountant,
+    Bound,
+    Events,
+    check_epsilons,
+    event_list,
+    live,
+    noise_of,
+    real,
+)
 from dpcore.accounting.catalogue import accountant as registered
 from dpcore.accounting.parallel import Case, worst_cases
 from dpcore.accounting.solve import noise_factor
@@ -42,7 +51,7 @@ def compose(
     >>> round(compose([Event(Gaussian(5.0), count=100)], "exact", delta=1e-5).epsilon, 4)
     9.9973
     """
-    method = registered(accountant)
+    method, events = registered(accountant), event_list(events)
     delta = _delta(delta)
     cases = worst_cases(events)
     ends = [_ends(case, method, delta, lower) for case in cases]
@@ -90,14 +99,13 @@ def calibrate(
     >>> round(calibrate([Event(Gaussian(1.0), count=100)], 1.0, 1e-5), 4)
     37.3063
     """
-    method = registered(accountant)
-    probability("delta", delta)
-    check_epsilons(epsilon)
+    method, events = registered(accountant), event_list(events)
+    delta, wanted = probability("delta", delta), real(check_epsilons(epsilon))
     cases = worst_cases(events)
     for case in cases:
         method.check(case)
     _check_noise(events)
-    return _dearest([noise_factor(method, case, epsilon, float(delta)) for case in cases])
+    return _dearest([noise_factor(method, case, wanted, delta) for case in cases])
 
 
 def covers(name: str | Accountant, events: Events) -> str | None:
@@ -112,7 +120,7 @@ def covers(name: str | Accountant, events: Events) -> str | None:
     'accountant: exact composition covers Gaussian noise '
     """
     try:
-        for case in worst_cases(events):
+        for case in worst_cases(event_list(events)):
             registered(name).check(case)
     except NotCovered as refusal:
         return str(refusal)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dpcore.accounting.base import Bound, Events
+from dpcore.accounting.base import Bound, Events, event_list
 from dpcore.accounting.compose import compose, covers
 from dpcore.accounting.pairs import SharesExceedDelta
 from dpcore.errors import InputError, NotCovered, ReplayError
@@ -27,6 +27,7 @@ def best_proof(events: Events, delta: float) -> Proof:
     >>> best_proof([Event(Laplace(2.0)), Event(Gaussian(9.0))], 1e-5).accountant
     'pld'
     """
+    events = event_list(events)
     if covers("exact", events) is None:
         return _proof(compose(events, "exact", delta=delta))
     proofs, refusals = [], []

@@ -19,6 +19,7 @@ from dpcore.accounting.base import (
     Accountant,
     Events,
     check_epsilons,
+    event_list,
     live,
     noise_of,
     real,
@@ -54,7 +55,8 @@ def delta_at(events: Events, epsilon: Real, accountant: str | Accountant = "exac
     if not np.all(wanted >= 0.0):
         raise InputError("epsilon", "a value is below 0 or not a number", "give 0 or more")
     method = registered(accountant)
-    deltas = [np.asarray(method.delta(case, epsilon)) for case in worst_cases(events)]
+    cases = worst_cases(event_list(events))
+    deltas = [np.asarray(method.delta(case, real(wanted))) for case in cases]
     return real(np.maximum.reduce(deltas))
 
 
@@ -74,7 +76,7 @@ def against_count(
     >>> against_count([Event(Gaussian(10.0))], [0, 1, 100], 1e-5).round(3)
     array([0.   , 0.341, 4.377])
     """
-    method = registered(accountant)
+    method, events = registered(accountant), event_list(events)
     for case in worst_cases(events):
         method.check(case)
     wanted = np.asarray(counts, dtype=float)
@@ -112,8 +114,8 @@ def most_repeats(
     3
     """
     target = positive("epsilon", epsilon) * (1.0 + _ROUNDING)
-    method = registered(accountant)
-    whole("most", most, least=0)
+    method, events = registered(accountant), event_list(events)
+    most = whole("most", most, least=0)
     if not _one_run(events):
         raise InputError("events", "they describe a grid of runs", "give the events of one run")
     for case in worst_cases(events):
@@ -215,8 +217,7 @@ def per_release(
     >>> round(per_release(100, 1.0, 1e-5, "linear", mechanism=Laplace(1.0)).epsilon_each, 9)
     0.01
     """
-    whole("releases", releases)
-    probability("delta", delta)
+    releases, delta = whole("releases", releases), probability("delta", delta)
     kind = Gaussian(1.0) if mechanism is None else mechanism
     if isinstance(kind, EpsilonDelta):
         most = _largest_box(releases, epsilon, delta, registered(accountant), kind.delta)
@@ -298,7 +299,7 @@ def worst_posterior(
     >>> round(worst_posterior([Event(Gaussian(2.0))], 0.5, chance=0.01), 3)
     0.809
     """
-    believed = _prior(prior)
+    believed, events = _prior(prior), event_list(events)
     if chance == 0.0:
         return posterior(believed, compose(events, accountant, delta=0.0).epsilon)
     probability("chance", chance)

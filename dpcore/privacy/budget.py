@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from dpcore.checks import one_of, positive, probability, rows_of_one
 from dpcore.errors import InputError
@@ -48,20 +49,23 @@ class Privacy:
                 "neither was given" if self.epsilon is None else "both were given",
                 "give exactly one, or choose privacy none for a fit without noise",
             )
+        plain: dict[str, Any] = {"rows_per_person": rows_of_one(self.rows_per_person)}
         if self.epsilon is not None:
-            positive("epsilon", self.epsilon)
+            plain["epsilon"] = positive("epsilon", self.epsilon)
             if self.delta is None:
                 raise InputError("delta", "none was given", "give one, for example 1e-5")
-        noise = self.noise_multiplier
-        if noise is not None and positive("noise_multiplier", noise) > LOUDEST:
-            raise InputError("noise_multiplier", "it is above 1e100", "give a smaller number")
+        else:
+            plain["noise_multiplier"] = noise = positive("noise_multiplier", self.noise_multiplier)
+            if noise > LOUDEST:
+                raise InputError("noise_multiplier", "it is above 1e100", "give a smaller number")
         if self.delta is not None:
-            probability("delta", self.delta)
+            plain["delta"] = probability("delta", self.delta)
+        for name, value in plain.items():
+            object.__setattr__(self, name, value)
         one_of("adjacency", self.adjacency, ADJACENCIES)
         one_of("mode", self.mode, MODES)
         if not isinstance(self.accountant, str):
             raise InputError("accountant", "it is not a name", "give one, for example exact")
-        rows_of_one(self.rows_per_person)
 
 
 def demand_privacy(request: object) -> None:

@@ -8,16 +8,18 @@ a whole grid of runs, and every accountant answers for the grid at once.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.checks import number, one_of, share, whole
 from dpcore.errors import InputError
 from dpcore.privacy.adjacency import ADJACENCIES
 
 Real: TypeAlias = float | NDArray[np.float64]
 Sampling: TypeAlias = Literal["none", "poisson", "without_replacement"]
+SAMPLINGS = get_args(Sampling)
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,9 @@ class Gaussian:
     """Normal noise. ``noise_multiplier`` = standard deviation / L2 sensitivity; 0 = unprotected."""
 
     noise_multiplier: Real
+
+    def __post_init__(self) -> None:
+        _set(self, noise_multiplier=_amount("noise_multiplier", self.noise_multiplier))
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,9 @@ class Laplace:
 
     scale: Real
     l2_ratio: float = 1.0
+
+    def __post_init__(self) -> None:
+        _set(self, scale=_amount("scale", self.scale), l2_ratio=share("l2_ratio", self.l2_ratio))
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,10 @@ class DiscreteGaussian:
     noise_multiplier: Real
     steps: int | None = 1
 
+    def __post_init__(self) -> None:
+        steps = None if self.steps is None else whole("steps", self.steps)
+        _set(self, noise_multiplier=_amount("noise_multiplier", self.noise_multiplier), steps=steps)
+
 
 @dataclass(frozen=True)
 class EpsilonDelta:
@@ -58,6 +70,12 @@ class EpsilonDelta:
 
     epsilon: Real
     delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        delta = number("delta", self.delta)
+        if not 0.0 <= delta <= 1.0:
+            raise InputError("delta", f"{delta} is not in [0, 1]", "give a probability")
+        _set(self, epsilon=_amount("epsilon", self.epsilon), delta=delta)
 
 
 Mechanism: TypeAlias = Gaussian | Laplace | DiscreteGaussian | EpsilonDelta
@@ -87,29 +105,17 @@ class Event:
     adjacency: str = "replace_one"
 
     def __post_init__(self) -> None:
-        if self.count < 0 or self.count != int(self.count):
-            raise InputError("count", f"{self.count} is not a whole number >= 0", "give one")
-        if not 0.0 < self.sampling_rate <= 1.0:
+        if not isinstance(self.mechanism, Mechanism):
             raise InputError(
-                "sampling_rate", f"{self.sampling_rate} is not in (0, 1]", "give a share of rows"
+                "mechanism", "it is not a mechanism", "give one, for example Gaussian(2.0)"
             )
-        if self.adjacency not in ADJACENCIES:
-            raise InputError(
-                "adjacency", f"{self.adjacency!r} is not known", f"use {', '.join(ADJACENCIES)}"
-            )
-        for name, value in _amounts(self.mechanism).items():
-            if np.any(np.isnan(value)) or np.any(np.asarray(value) < 0.0):
-                raise InputError(
-                    name, "the amount of noise is negative or undefined", "give a number >= 0"
-                )
-        mechanism = self.mechanism
-        if isinstance(mechanism, Laplace) and not 0.0 < mechanism.l2_ratio <= 1.0:
-            raise InputError("l2_ratio", f"{mechanism.l2_ratio} is not in (0, 1]", "leave it at 1")
-        steps = mechanism.steps if isinstance(mechanism, DiscreteGaussian) else None
-        if steps is not None and (steps < 1 or steps != int(steps)):
-            raise InputError("steps", f"{steps} is not a whole number >= 1", "give one")
-        if isinstance(mechanism, EpsilonDelta) and not 0.0 <= mechanism.delta <= 1.0:
-            raise InputError("delta", f"{mechanism.delta} is not in [0, 1]", "give a probability")
+        one_of("sampling", self.sampling, SAMPLINGS)
+        one_of("adjacency", self.adjacency, ADJACENCIES)
+        _set(
+            self,
+            count=whole("count", self.count, least=0),
+            sampling_rate=share("sampling_rate", self.sampling_rate),
+        )
 
     def at(self, index: int) -> Event:
         """The event of one run out of a grid of runs.
@@ -120,6 +126,27 @@ class Event:
         amounts = {name: of_run(value, index) for name, value in _amounts(self.mechanism).items()}
         mechanism: Mechanism = replace(self.mechanism, **amounts)  # type: ignore[arg-type]
         return replace(self, mechanism=mechanism)
+
+
+def _set(what: object, **fields: Any) -> None:
+    """Fields of something frozen that is being made."""
+    for name, value in fields.items():
+        object.__setattr__(what, name, value)
+
+
+def _amount(field: str, value: Any) -> Real:
+    """An amount of noise, or an array of them, in double precision: smaller numbers overflow."""
+    if type(value) is not float:
+        try:
+            array = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(field, f"{value!r} is not a number", "give a number") from None
+        value = array if array.ndim else float(array)
+    if np.any(np.isnan(value)) or np.any(np.asarray(value) < 0.0):
+        raise InputError(
+            field, "the amount of noise is negative or undefined", "give a number >= 0"
+        )
+    return value
 
 
 def _amounts(mechanism: Mechanism) -> dict[str, Any]:
