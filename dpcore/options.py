@@ -6,7 +6,7 @@ are all read from the dataclass of a model's settings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from typing import Any, Self
@@ -136,7 +136,13 @@ def from_zero(name: str, value: Any) -> int:
 
 
 def yes_or_no(name: str, value: Any) -> bool:
-    """Yes or no."""
+    """Yes or no, as a word or a truth value.
+
+    >>> yes_or_no("even", "no"), yes_or_no("even", True)
+    (False, True)
+    """
+    if not isinstance(value, Hashable) or value not in (True, False):
+        return one_of(name, value, ("yes", "no")) == "yes"
     return bool(value)
 
 
@@ -191,13 +197,11 @@ def start_option(dial: Dial = START) -> Any:
 
 def switch_option(help: str, dial: Dial) -> Any:
     """A choice between yes and no, which is no unless given."""
-    read = word("yes", "no")
     return option(
         False,
         yes_or_no,
         f"{help}: yes or no [no]",
         metavar="Y",
-        read=lambda name, text: read(name, text) == "yes",
         write=lambda chosen: "yes" if chosen else "no",
         dial=dial,
     )

@@ -203,6 +203,9 @@ def test_an_exact_fit_that_says_no_more_than_the_limits_has_that_verdict() -> No
         ("logistic", {"algorithm": "vips", "rate": "few"}, "rate"),
         ("mean", {"rows": 0.5}, "rows"),
         ("sbn", {"threshold": "half"}, "threshold"),
+        ("gmm", {"even": "nein"}, "even"),
+        ("gmm", {"even": np.zeros(2)}, "even"),
+        ("symmetric-mixture", {"split": 2}, "split"),
     ],
 )
 def test_an_odd_option_is_refused_in_one_sentence(
@@ -211,3 +214,13 @@ def test_an_odd_option_is_refused_in_one_sentence(
     with pytest.raises(dp.InputError) as refusal:
         dp.fit(model, small(model, "plain"), privacy=BUDGET, seed=0, **words)
     assert refusal.value.field == field
+
+
+@pytest.mark.parametrize("answers", [("yes", "no"), (True, False), (np.True_, np.False_), (1, 0)])
+def test_a_switch_is_thrown_by_words_and_by_truth_values(answers: tuple[Any, Any]) -> None:
+    fits = [
+        dp.fit("gmm", small("gmm", "plain"), privacy=BUDGET, seed=0, even=even)
+        for even in (*answers, None)
+    ]
+    noises = [{entry.event.mechanism for entry in fit.ledger.entries[-3:]} for fit in fits]
+    assert [len(noise) > 1 for noise in noises] == [False, True, True]
