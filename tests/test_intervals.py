@@ -19,7 +19,7 @@ from support import ROOT, every
 import dpcore as dp
 from dpcore.datasets import load
 from dpcore.declaration import declaration, declarations
-from dpcore.fitting.intervals import QUICK, UNKNOWN, Intervals, _Simulated, sentence_of
+from dpcore.fitting.intervals import EARLIER, QUICK, UNKNOWN, Intervals, _Simulated, sentence_of
 from dpcore.fitting.result import Fit
 from dpcore.models.factor_analysis.parameters import BY_CHANCE, HIDDEN
 from dpcore.privacy import Ledger
@@ -262,8 +262,21 @@ def test_a_mean_whose_numbers_were_clipped_beyond_the_limits_has_no_intervals() 
     fit = fitted("mean", 2.0)
     (entry,) = fit.ledger
     older = Ledger((replace(entry, what="sum of truncated numbers"),))
-    with pytest.raises(dp.InputError, match="an earlier version of this method made the fit"):
+    with pytest.raises(dp.InputError, match=EARLIER):
         replace(fit, ledger=older).intervals()
+
+
+def test_a_mean_whose_number_of_rows_had_more_noise_has_no_intervals() -> None:
+    """The number of rows beside the sum once had a smaller weight, where it is not public."""
+    budget = dp.Privacy(2.0, 1e-5, adjacency="add_remove")
+    table = load.load("bundled:gains_and_losses")
+    fit = dp.fit("mean", table, privacy=budget, tau=8e6, rows=2_000, seed=1)
+    (entry,) = fit.ledger
+    assert entry.what == "sum of clipped numbers, and their number"
+    assert fit.intervals(rows=2_000).same_rows["mean"].shape == (1, 2)
+    older = Ledger((replace(entry, what="sum of clipped numbers"),))
+    with pytest.raises(dp.InputError, match=EARLIER):
+        replace(fit, ledger=older).intervals(rows=2_000)
 
 
 @pytest.mark.parametrize("number", [1, 2])

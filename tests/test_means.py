@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,31 @@ def test_a_mean_inside_the_limits_is_at_least_as_good_as_clipping_at_them(trust:
     assert np.all(grid.runs.final.reach <= 1.0)
     noise = {"central": 2 * 1.2 / 4_000, "local": 2 * 1.2 / 63, "local_onebit": 1.3 / 63}[trust]
     assert np.std(grid.runs.final.mean - rows.mean()) < noise
+
+
+@pytest.mark.parametrize("per_person", [0, 2])
+@every("adjacency, at_most", [("replace_one", 2.5), ("add_remove", 1.7)])
+def test_a_number_of_rows_that_is_not_public_costs_little(
+    per_person: int, adjacency: str, at_most: float
+) -> None:
+    """Beside a table whose number of rows is public, with the noise that as many rows need."""
+    rng, private = np.random.default_rng(0), Schema.from_bounds({"x": (-1.0, 1.0)})
+    ids = np.repeat(np.arange(200), rng.integers(1, 3, 200))
+    frame = pd.DataFrame({"x": rng.normal(0.5, 0.2, len(ids)).clip(-1.0, 1.0), "who": ids})
+
+    def error(schema: Schema, adjacency: str, epsilon: float, **words: Any) -> float:
+        budget = [dp.Privacy(epsilon, 1e-5, adjacency=adjacency)]
+        sealed = PrivateTable.seal(frame, schema)
+        found = fit_grid("mean", sealed, privacy=budget, draws=range(200), seed=0, **words)
+        return float(np.sqrt(np.mean((found.runs.final.mean - frame["x"].mean()) ** 2)))
+
+    who = (Column("who", "id", "text"),) * (per_person > 0)
+    hidden = replace(private, columns=(*private.columns, *who), rows_per_person=max(per_person, 1))
+    words = {"rows": 300} if adjacency == "add_remove" else {}
+    if per_person == 0 and adjacency == "replace_one":
+        at_most = 1.01
+    ratio = error(hidden, adjacency, 1.0, **words) / error(private, "replace_one", 1.0)
+    assert ratio < at_most
 
 
 def test_without_privacy_it_is_the_mean() -> None:

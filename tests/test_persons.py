@@ -340,7 +340,7 @@ def test_intervals_are_simulated_with_one_row_for_each_person() -> None:
     plain = dp.fit("mean", sealed_crowd(alone), privacy=dp.Privacy(8.0, 1e-5), rows=40, seed=0)
     fewer = replace(plain, rows=15).intervals().same_rows["mean"]
     wide = np.ptp(ends, axis=-1) / np.ptp(fewer, axis=-1)
-    assert np.all((wide > 1.0) & (wide < 3.0)), "their number of rows is released with noise too"
+    assert 1.0 < np.mean(wide) < 1.5, "their number of rows is released with noise too"
 
 
 def test_no_rows_are_held_out_where_persons_are_protected() -> None:

@@ -20,7 +20,14 @@ from dpcore.wall.data.regression_target import bounded_target
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.local_vectors import LocalParts, LocalVectors
-from dpcore.wall.statistics.row_vectors import BallVector, BoxVector, Parts, VectorRows, Vectors
+from dpcore.wall.statistics.row_vectors import (
+    FREE_WEIGHT,
+    BallVector,
+    BoxVector,
+    Parts,
+    VectorRows,
+    Vectors,
+)
 from dpcore.wall.table import PrivateTable
 
 ADJACENCIES = ("replace_one", "add_remove")
@@ -71,12 +78,12 @@ def exact(values: np.ndarray, contribution: BallVector | BoxVector) -> np.ndarra
 
 @pytest.mark.parametrize("kind", SETS)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize("dim", [1, 3])
+@pytest.mark.parametrize(("dim", "weight"), [(1, 0.1), (3, 0.1), (3, FREE_WEIGHT)])
 def test_hostile_vectors_never_move_the_sum_beyond_its_sensitivity(
-    kind: type[BallVector] | type[BoxVector], adjacency: str, dim: int
+    kind: type[BallVector] | type[BoxVector], adjacency: str, dim: int, weight: float
 ) -> None:
     rng = np.random.default_rng(1)
-    shape = kind(dim, 0.7)
+    shape = kind(dim, 0.7, weight)
     for _ in range(100):
         values = rng.normal(size=(4, dim)) * 10.0 ** rng.integers(-3, 4)
         hit = rng.random((4, dim)) < 0.5
@@ -94,11 +101,11 @@ def test_hostile_vectors_never_move_the_sum_beyond_its_sensitivity(
 
 @pytest.mark.parametrize("kind", SETS)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize("dim", [1, 3])
+@pytest.mark.parametrize(("dim", "weight"), [(1, 0.1), (3, 0.1), (3, FREE_WEIGHT)])
 def test_the_sensitivities_are_attained(
-    kind: type[BallVector] | type[BoxVector], adjacency: str, dim: int
+    kind: type[BallVector] | type[BoxVector], adjacency: str, dim: int, weight: float
 ) -> None:
-    shape = kind(dim, 0.7)
+    shape = kind(dim, 0.7, weight)
     far = np.full(dim, 100.0)
     base = np.zeros((3, dim))
     one = exact(np.vstack([far, base]), shape)
@@ -108,6 +115,25 @@ def test_the_sensitivities_are_attained(
     norm = np.abs(one - other)
     stated = sum(shape.l1_sensitivity(adjacency, block) for block in shape.blocks)
     assert 0.98 * stated <= norm.sum() <= stated
+
+
+@pytest.mark.parametrize("kind", SETS)
+@pytest.mark.parametrize("dim", [1, 3])
+def test_a_count_costs_nothing_where_a_persons_rows_are_replaced(
+    kind: type[BallVector] | type[BoxVector], dim: int
+) -> None:
+    """Up to the free weight; above it, rows that are left out move more."""
+    far, rest, most = np.full(dim, 100.0), np.zeros((3, dim)), 4
+    for weight in (0.1, FREE_WEIGHT, 2.0):
+        shape, moved = kind(dim, 0.7, weight), []
+        for first in range(most + 1):
+            for then in range(most + 1):
+                one = exact(np.vstack([rest, *[far] * first]), shape)
+                moved.append(np.linalg.norm(one - exact(np.vstack([rest, *[-far] * then]), shape)))
+        stated = most * max(map(shape.l2_sensitivity, ("replace_one", "add_remove")))
+        assert 0.98 * stated <= max(moved) <= stated
+        free = stated <= most * kind(dim, 0.7).l2_sensitivity("replace_one")
+        assert free == (weight < 2.0)
 
 
 def test_vectors_inside_the_set_are_summed_as_they_are() -> None:

@@ -29,6 +29,7 @@ from dpcore.privacy import Event, Gaussian, Laplace, Ledger, Privacy
 from dpcore.wall.data import MaskedRows, PublicFrame
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import (
+    FREE_WEIGHT,
     BoxVector,
     VectorRows,
     Vectors,
@@ -37,7 +38,8 @@ from dpcore.wall.statistics import (
     randomise_bits,
 )
 
-CLIPPED = "sum of clipped numbers"
+CLIPPED, TRUNCATED = "sum of clipped numbers", "sum of truncated numbers"
+COUNTED = ", and their number"
 
 
 class MeanRecipe(Recipe):
@@ -78,10 +80,15 @@ class MeanRecipe(Recipe):
         return (*lines, "tau was chosen without looking at the data")
 
     def as_made(self, settings: MeanSettings, ledger: Ledger) -> MeanSettings | None:
-        """Numbers were once clipped at a scale that could lie beyond the limits."""
-        clips = settings.method == "clip" and settings.trust == "central"
-        older = clips and ledger.entries[-1].what != CLIPPED
-        return None if older else settings
+        """Numbers were once clipped at a scale that could lie beyond the limits, and a count that
+        is not public had a smaller weight."""
+        if settings.trust != "central":
+            return settings
+        entry = ledger.entries[-1]
+        counts = entry.adjacency == "add_remove" or " rows of one person" in entry.proof
+        labels = (CLIPPED,) if settings.method == "clip" else (CLIPPED, TRUNCATED)
+        now = [label + COUNTED * counts for label in labels]
+        return settings if entry.what in now else None
 
     def takes_persons(self, settings: MeanSettings) -> bool:
         return settings.mode == "proved" and settings.trust == "central"
@@ -135,14 +142,27 @@ def _central(
     bent = heavy_tails.central(
         settings.method, multiplier, _expected_rows(session, settings), dim, settings.failure
     ).within(spread)
+    summed = CLIPPED if bent.smoothing is None else TRUNCATED
     noisy = session.release(
-        CLIPPED if bent.smoothing is None else "sum of truncated numbers",
-        BoxVector(dim, bent.largest),
+        summed if session.rows else summed + COUNTED,
+        BoxVector(dim, bent.largest, _count_weight(session)),
         Vectors(partial(_bent, bent), own=False),
         Noise("gaussian", _of_bound(multiplier, bent, settings)),
     )
     count = np.full(session.runs, float(session.rows)) if session.rows else noisy.counts
     return bent.scale * noisy.sums / np.maximum(count, 1.0)[:, None], bent.scale
+
+
+def _count_weight(session: Session[Any]) -> float:
+    """Of the number of rows beside their sum, where it is not public.
+
+    The mean m of d numbers, in units of where they bend, has an error of variance in proportion to
+    ``(1 + a^2) (1 + m^2 / a^2 d)`` a number, which is least at ``a^2 = m / sqrt d``; m is taken to
+    be 1/2. Where persons are replaced the first factor is not there.
+    """
+    if session.persons is not None:
+        return FREE_WEIGHT
+    return math.sqrt(0.5 / math.sqrt(session.public.dim))
 
 
 def _local(

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from dpcore.wall.statistics.perturbed_objective import PerturbedObjective
     from dpcore.wall.statistics.row_radii import RowRadii
     from dpcore.wall.statistics.row_vectors import (
+        FREE_WEIGHT,
         BallVector,
         BoxVector,
         NoisyVectors,
@@ -60,6 +61,7 @@ else:
     __getattr__ = attach(__name__)
 
 __all__ = [
+    "FREE_WEIGHT",
     "STEEPEST",
     "STRUCTURES",
     "TOGETHER",

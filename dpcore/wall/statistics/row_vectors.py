@@ -34,6 +34,7 @@ Mask = NDArray[np.bool_]
 TILE_NUMBERS = 1 << 17  # numbers of the vectors that are made at once: 1 MiB
 TILE_ROWS = 4096
 COUNT_WEIGHT = 0.1  # of the count beside a vector of norm 1: half a percent of its noise
+FREE_WEIGHT = math.sqrt(3.0)  # the largest that costs nothing where persons are replaced
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,17 +112,22 @@ class Vectors:
 class _OneVector(Summed[Vectors, NoisyVectors]):
     """What both sets have in common: features ``(1, v)`` of a row, in blocks counts and sums.
 
-    The count weighs ``a = 0.1`` beside a vector at its bound. It is for divisors where the number
-    of rows is not public; where it is, a row replaced leaves the count, which then costs nothing.
+    The count weighs ``a = count_weight`` beside a vector at its bound. It is for divisors where the
+    number of rows is not public; where it is, a row replaced leaves the count, which then costs
+    nothing. Where a person's rows are replaced, by as many or fewer, the count costs nothing up to
+    ``a = sqrt 3``: a row removed then moves count and vector together no further than a row
+    replaced moves the vector (lemma 2 of :mod:`dpcore.wall.data.persons`).
     """
 
     dim: int
     bound: float
+    count_weight: float = COUNT_WEIGHT
 
     components = 1
 
     def __post_init__(self) -> None:
         whole("dim", self.dim)
+        positive("count_weight", self.count_weight)
         if self.bound != math.inf:  # no bound: only without privacy
             demand_squares("bound", positive("bound", self.bound))
 
@@ -140,19 +146,19 @@ class _OneVector(Summed[Vectors, NoisyVectors]):
         """The count and the vector."""
         bound = self.bound if math.isfinite(self.bound) else 1.0
         return {
-            "counts": Part(1, 1.0 / (COUNT_WEIGHT * self.reach)),
+            "counts": Part(1, 1.0 / (self.count_weight * self.reach)),
             "sums": Part(self.dim, bound),
         }
 
     def sensitivity(self, adjacency: str) -> Sensitivity:
         """Of count and vector together, and of each alone; a replaced row leaves the count."""
-        count = COUNT_WEIGHT * self.reach
+        count = self.count_weight * self.reach
         moved, moved_l1 = 2.0 * self.reach, 2.0 * self.l1_reach
         return by_adjacency(
             adjacency,
             replace_one=Sensitivity(moved, {"counts": (0.0, 0.0), "sums": (moved, moved_l1)}),
             add_remove=Sensitivity(
-                self.reach * math.hypot(1.0, COUNT_WEIGHT),
+                self.reach * math.hypot(1.0, self.count_weight),
                 {"counts": (count, count), "sums": (self.reach, self.l1_reach)},
             ),
             why="where a row's vector depends on the whole row",
