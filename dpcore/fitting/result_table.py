@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 FEW_COLUMNS = 20  # which are shown one by one
+ROUNDING = 1e-9  # of the limits: parts that are no farther apart are the same
 STRONGEST = 4  # columns of a part that are named where there are more
 
 Table = tuple[str, list[dict[str, Any]]]
@@ -39,13 +40,17 @@ def group_table(record: dict[str, Any]) -> Table:
 
 
 def far_columns(part: str, record: dict[str, Any], places: Any, shares: Any) -> Table:
-    """Of many columns, as of pictures: those where each part is farthest from the average.
+    """Of many columns, as of pictures: those where each part is farthest from the average; none
+    where noise has left only one for all.
 
     places ``(K, d)``, shares ``(K,)``; distances count as shares of the public bounds.
     """
     names, where = record["parameters"]["columns"], np.array(places)
     lower, upper = np.array(record["bounds"], dtype=float).T
     away = np.abs(where - np.average(where, axis=0, weights=shares)) / (upper - lower)
+    if away.max() < ROUNDING:
+        about = f"All {part}s are the same; their share of the rows (all columns: --json)."
+        return about, [{part: str(k + 1), "share": f"{s:.1%}"} for k, s in enumerate(shares)]
     lines = [
         {
             part: str(k + 1),
