@@ -24,7 +24,10 @@ SAMPLINGS = get_args(Sampling)
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Normal noise. ``noise_multiplier`` = standard deviation / L2 sensitivity; 0 = unprotected."""
+    """Normal noise. ``noise_multiplier`` = standard deviation / L2 sensitivity; 0 = unprotected.
+
+    Raises InputError for noise that is negative, undefined or no number, as all mechanisms do.
+    """
 
     noise_multiplier: Real
 
@@ -38,6 +41,7 @@ class Laplace:
 
     ``l2_ratio`` = L2 sensitivity / L1 sensitivity, at most 1 (1 = a scalar, or not known). A vector
     that is bounded in L2 costs far less in concentrated accounting than its L1 bound suggests.
+    Raises InputError as :class:`Gaussian` does, and for a ratio outside (0, 1].
     """
 
     scale: Real
@@ -53,6 +57,7 @@ class DiscreteGaussian:
 
     ``noise_multiplier`` = scale parameter / sensitivity; ``steps`` = sensitivity / grid step, a
     whole number, for a scalar; ``None`` for a vector, of which only the zCDP is known.
+    Raises InputError as :class:`Gaussian` does, and for steps that are no whole number above 0.
     Source: Canonne, Kamath, Steinke 2020, Definition 1 and Theorem 14.
     """
 
@@ -66,7 +71,10 @@ class DiscreteGaussian:
 
 @dataclass(frozen=True)
 class EpsilonDelta:
-    """A black box that is (epsilon, delta)-differentially private and nothing more is known."""
+    """A black box that is (epsilon, delta)-differentially private and nothing more is known.
+
+    Raises InputError for an epsilon below 0 or a delta outside [0, 1].
+    """
 
     epsilon: Real
     delta: float = 0.0
