@@ -58,6 +58,18 @@ def test_what_a_screen_needs(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_noise_that_is_hardly_there_costs_as_much_as_none(name: str) -> None:
+    """Its square is 0, and what follows from it was undefined, or free."""
+    for exponent in (99, 101, 155, 300, 308, 324):
+        faint, loud = 10.0**-exponent, 10.0 ** min(exponent, 308)
+        for what in (Gaussian(faint), Laplace(faint), EpsilonDelta(loud), EpsilonDelta(loud, 1e-9)):
+            for events in ([Event(what)], [Event(what, count=3), Event(Gaussian(5.0))]):
+                if covers(name, events) is None:
+                    assert epsilon(name, events) >= 1e90
+    assert Gaussian(np.array([1e-200, 1.0])).noise_multiplier.tolist() == [0.0, 1.0]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_nothing_costs_nothing(name: str) -> None:
     method = accountant(name)
     for nothing in ([], [Event(Gaussian(0.0), count=0)], [Event(Gaussian(np.inf), count=3)]):

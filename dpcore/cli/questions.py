@@ -35,6 +35,7 @@ _NOISE = {
 }
 SAMPLINGS = ("none", "poisson", "without_replacement")
 SOLVABLE = ("noise_multiplier", "count")
+MOST_COUNT = 10**12  # of one event; beyond it an answer takes minutes
 CONVERSIONS = ("classic", "best")
 HIGHEST_LAMBDA = 1_000_000
 _CONVERSIONS = {"wbk9": CONVERSIONS, "wbk27": CONVERSIONS, "ma": ("classic",), "rdp": ("best",)}
@@ -206,7 +207,7 @@ def event(record: Any, adjacency: str, *, solving: bool = False) -> Event:
     black_box = fields.get("mechanism") == "epsilon_delta"
     return Event(
         _mechanism(fields, solving),
-        count=whole("count", fields.get("count", 1), least=0),
+        count=whole("count", fields.get("count", 1), least=0, most=MOST_COUNT),
         delta_each=None
         if black_box or delta_each is None
         else probability("delta_each", delta_each),

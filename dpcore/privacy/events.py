@@ -20,6 +20,7 @@ from dpcore.privacy.adjacency import ADJACENCIES
 Real: TypeAlias = float | NDArray[np.float64]
 Sampling: TypeAlias = Literal["none", "poisson", "without_replacement"]
 SAMPLINGS = get_args(Sampling)
+FAINTEST = 1e-100  # less noise is none, and a larger epsilon than 1 over it protects nothing
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Gaussian:
     noise_multiplier: Real
 
     def __post_init__(self) -> None:
-        _set(self, noise_multiplier=_amount("noise_multiplier", self.noise_multiplier))
+        _set(self, noise_multiplier=_noise("noise_multiplier", self.noise_multiplier))
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Laplace:
     l2_ratio: float = 1.0
 
     def __post_init__(self) -> None:
-        _set(self, scale=_amount("scale", self.scale), l2_ratio=share("l2_ratio", self.l2_ratio))
+        _set(self, scale=_noise("scale", self.scale), l2_ratio=share("l2_ratio", self.l2_ratio))
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class DiscreteGaussian:
 
     def __post_init__(self) -> None:
         steps = None if self.steps is None else whole("steps", self.steps)
-        _set(self, noise_multiplier=_amount("noise_multiplier", self.noise_multiplier), steps=steps)
+        _set(self, noise_multiplier=_noise("noise_multiplier", self.noise_multiplier), steps=steps)
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,10 @@ class EpsilonDelta:
         delta = number("delta", self.delta)
         if not 0.0 <= delta <= 1.0:
             raise InputError("delta", f"{delta} is not in [0, 1]", "give a probability")
-        _set(self, epsilon=_amount("epsilon", self.epsilon), delta=delta)
+        epsilon = _amount("epsilon", self.epsilon)
+        if np.any(large := np.asarray(epsilon) > 1.0 / FAINTEST):
+            epsilon = np.where(large, np.inf, epsilon) if np.ndim(epsilon) else np.inf
+        _set(self, epsilon=epsilon, delta=delta)
 
 
 Mechanism: TypeAlias = Gaussian | Laplace | DiscreteGaussian | EpsilonDelta
@@ -155,6 +159,14 @@ def _amount(field: str, value: Any) -> Real:
             field, "the amount of noise is negative or undefined", "give a number >= 0"
         )
     return value
+
+
+def _noise(field: str, value: Any) -> Real:
+    """The same, where what is so small that its square is none counts as none."""
+    amount = _amount(field, value)
+    if np.any(faint := np.asarray(amount) < FAINTEST):
+        return np.where(faint, 0.0, amount) if np.ndim(amount) else 0.0
+    return amount
 
 
 def _amounts(mechanism: Mechanism) -> dict[str, Any]:
