@@ -14,6 +14,8 @@ No message ever holds a value or a count of the data.
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class DPCoreError(Exception):
     """Base of every error this package raises on purpose."""
@@ -33,6 +35,11 @@ class InputError(DPCoreError, ValueError):
     def __init__(self, field: str, problem: str, remedy: str) -> None:
         self.field, self.problem, self.remedy = field, problem, remedy
         super().__init__(f"{field}: {problem}; {remedy}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As its message and its parts; from a message alone it cannot be made again, and a pool of
+        processes would wait for it for ever."""
+        return type(self).__new__, (type(self), *self.args), vars(self)
 
 
 class NotCovered(InputError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import pickle
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,15 +20,17 @@ from released import made, people
 from support import every
 
 import dpcore as dp
+from dpcore.accounting.pairs import SharesExceedDelta
 from dpcore.datasets import blocks
 from dpcore.datasets.load import read_frame
-from dpcore.errors import InputError, WallError
+from dpcore.errors import DPCoreError, InputError, NotCovered, WallError
 from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace, Ledger
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases import api, dossier, ledger, paid, report, whatif
 from dpcore.releases.beside import compare_rows
 from dpcore.releases.filter import Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, Protected, TamperedError
+from dpcore.releases.paid import PaidError
 from dpcore.releases.sheet import as_csv
 from dpcore.schema import Column, Schema
 from dpcore.sklearn import DPKMeans
@@ -763,3 +766,14 @@ def test_things_of_another_kind_are_refused_in_python(act: Callable[[], Any], pr
     with pytest.raises(InputError, match=problem) as refusal:
         act()
     assert str(refusal.value).count(";") == 1
+
+
+@every("kind", [InputError, NotCovered, SharesExceedDelta, TamperedError, PaidError, WallError])
+def test_an_error_leaves_a_worker_process(kind: type[DPCoreError]) -> None:
+    """A pool waits for ever for one that cannot be unpickled."""
+    parts = ("field", "problem", "remedy")
+    several = issubclass(kind, InputError) and kind is not TamperedError
+    error = kind(*parts) if several else kind("it failed")
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is kind
+    assert (str(again), vars(again)) == (str(error), vars(error))
