@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ import wording
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import GridSearchCV
+from support import every
 
 import dpcore as dp
 from dpcore.errors import BudgetExceeded, InputError
 from dpcore.fitting.api import ALONE
-from dpcore.models.kmeans.private import KMeansRecipe
 from dpcore.releases import paid
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger
@@ -29,6 +30,7 @@ from dpcore.sklearn import (
     DPLatentDirichletAllocation,
     DPLogisticRegression,
 )
+from dpcore.wall.noise import NoiseSource
 
 ROWS = np.random.default_rng(0).normal([0.0, 3.0], 0.5, (400, 2))
 ONE = dp.Privacy(1.0, 1e-6)
@@ -70,11 +72,16 @@ def test_nothing_is_drawn_beyond_the_budget(tmp_path: Path, monkeypatch: Any) ->
     ledger = book(tmp_path, 1.2)
     model = DPKMeans(2, bounds=(-5, 5), ledger=ledger.path, delta=1e-6)
     model.fit(ROWS)
-    fits = []
-    monkeypatch.setattr(KMeansRecipe, "fit", lambda *_: fits.append(1))  # what draws the noise
+    drawn, paid_for = [], NoiseSource._paid
+
+    def watched(source: NoiseSource) -> None:
+        paid_for(source)
+        drawn.append(1)
+
+    monkeypatch.setattr(NoiseSource, "_paid", watched)
     with pytest.raises(BudgetExceeded):
         clone(model).fit(ROWS)
-    assert not fits
+    assert not drawn
     assert len(ledger.state().releases) == 1
 
 
@@ -178,3 +185,50 @@ def test_without_a_ledger_the_guarantee_says_that_it_counts_one_fit() -> None:
     model = DPKMeans(2, bounds=(-5, 5)).fit(ROWS)
     assert ALONE in model.guarantee_.notes
     assert ALONE not in DPKMeans(2, bounds=(-5, 5), random_state=0).fit(ROWS).guarantee_.notes
+
+
+@every(
+    "words, field",
+    [
+        ({"seed": 1}, "seed"),
+        ({"draws": (0, 1)}, "draws"),
+        ({"schema": Schema.from_bounds({"x": (-9.0, 9.0), "y": (-9.0, 9.0)})}, "schema"),
+        ({"on_plan": print}, "on_plan"),
+        ({"privacy": replace(ONE, mode="paper", accountant="linear")}, "mode"),
+        ({"model": "fa", "n_components": 3}, "factors"),
+        ({"table": ROWS}, "table"),
+    ],
+)
+def test_what_is_refused_costs_nothing(words: dict[str, Any], field: str, tmp_path: Path) -> None:
+    folder = tmp_path / field
+    folder.mkdir()
+    ledger = book(folder)
+    asked = {"model": "gmm", "table": table(), "privacy": ONE, "n_components": 2, **words}
+    with pytest.raises(dp.InputError) as refusal:
+        paid_fit(ledger=ledger, **asked)
+    assert refusal.value.field == field
+    assert not ledger.state().releases
+
+
+def test_noise_is_paid_for_once_before_any_of_it_is_drawn() -> None:
+    paid: list[str] = []
+    draws = [
+        lambda source: source.normal((2,)),
+        lambda source: source.laplace((2,)),
+        lambda source: source.long_tailed(2),
+        lambda source: source.coins,
+    ]
+
+    def refuse() -> None:
+        raise BudgetExceeded("there is none left")
+
+    for draw in draws:
+        source = NoiseSource(None, pay=lambda: paid.append("once"))
+        draw(source)
+        draw(source)
+        assert (paid, source.drawn) == (["once"], True)
+        paid.clear()
+        broke = NoiseSource(None, pay=refuse)
+        with pytest.raises(BudgetExceeded):
+            draw(broke)
+        assert not broke.drawn

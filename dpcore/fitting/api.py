@@ -188,7 +188,7 @@ def fit_grid(
     delta per release, where its accounting needs one. on_grid: of a release, whose sums lie on a
     grid and have whole numbers as noise; nothing of it can be repeated. demand: refuses a public
     number of rows, when nothing else is left to refuse. on_plan: called with the releases of the
-    first budget, when nothing is left but to draw their noise.
+    first budget, before the first number of their noise is drawn.
 
     Raises InputError for settings, rows or budgets that the model does not cover, as :func:`fit`
     does.
@@ -222,12 +222,17 @@ def fit_grid(
             demand_persons(how, settings)
     if clip is None:
         clip = how.clip if requests is not None or as_private else math.inf
+
+    def pay() -> None:
+        if on_plan is not None:
+            on_plan(scaled(how.events(settings), float(plan.factor[0])))
+
     session = how.session(
         settings,
         table,
         adjacency="replace_one" if requests is None else requests[0].adjacency,
         rows_per_person=1 if requests is None else requests[0].rows_per_person,
-        noise=None if requests is None else on_grid or NoiseSource(seed, draws, secret),
+        noise=None if requests is None else on_grid or NoiseSource(seed, draws, secret, pay),
         draws=np.tile(np.arange(len(draws)), 1 if requests is None else len(requests)),
         clip=number("clip", clip),
         as_private=as_private,
@@ -239,8 +244,6 @@ def fit_grid(
         settings = how.sized(settings, session.rows, session.adjacency)
         requests = _counted(requests, how.events(settings))
     plan = plan_noise(how, requests, settings, delta_each)
-    if on_plan is not None:
-        on_plan(scaled(how.events(settings), float(plan.factor[0])))
     per_run = plan.repeated(len(draws))
     runs = how.fit(session, settings, per_run.factor, per_run.published)
     public: Any = table.schema

@@ -148,17 +148,15 @@ def _set(what: object, **fields: Any) -> None:
 
 def _amount(field: str, value: Any) -> Real:
     """An amount of noise, or an array of them, in double precision: smaller numbers overflow."""
-    if type(value) is not float:
-        try:
-            array = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise InputError(field, f"{value!r} is not a number", "give a number") from None
-        value = array if array.ndim else float(array)
-    if np.any(np.isnan(value)) or np.any(np.asarray(value) < 0.0):
+    try:
+        amount = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(field, f"{value!r} is not a number", "give a number") from None
+    if np.any(np.isnan(amount)) or np.any(amount < 0.0):
         raise InputError(
             field, "the amount of noise is negative or undefined", "give a number >= 0"
         )
-    return value
+    return amount if amount.ndim else float(amount)
 
 
 def _noise(field: str, value: Any) -> Real:

@@ -25,7 +25,14 @@ from dpcore.releases.beside import DOSSIER, FILES, REPORT, ROWS, sealed, text_of
 from dpcore.releases.dossier import CHOSEN, dossier_of, line_of
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger, State
-from dpcore.releases.paid import PaidError, complete, demand_proved, failed, protected
+from dpcore.releases.paid import (
+    PaidError,
+    complete,
+    demand_open,
+    demand_proved,
+    failed,
+    protected,
+)
 from dpcore.releases.report import report
 from dpcore.releases.sheet import as_csv
 from dpcore.schema import Schema, with_dates
@@ -41,7 +48,6 @@ SPARED = 1e-7  # share of epsilon not used, so that a whole budget can be spent 
 COUNTED_BY = ("zcdp_tight", "rdp")  # what knows the discrete Gaussian law in many dimensions
 CLAIM = ".dpcore-release"  # a file that says which line this folder is being written for
 # Words of a fit that a release settles itself.
-SETTLED = ("schema", "seed", "secret", "draws", "as_private", "delta_each", "on_grid", "mode")
 LOCAL = (
     "in the local model each person adds noise, but a release adds it once, to the sum",
     "use trust central, or run dpcore fit with this trust and without a seed",
@@ -191,9 +197,7 @@ def _demand_releasable(
 ) -> Schema | Vocabulary:
     """The public bounds, or words; raises where choices alone forbid a release."""
     one_of("chosen_on", chosen_on, tuple(CHOSEN))
-    for word in SETTLED:
-        if word in options:
-            raise InputError(word, "a release sets this itself", "leave it out")
+    demand_open("a release", options)
     demand_loaded(table)
     if table.schema is None:
         raise InputError("schema", "no public bounds were given", "give a .toml file with them")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,9 @@ from typing import Any
 
 from dpcore.errors import BudgetExceeded, DPCoreError, InputError
 from dpcore.fitting.api import fit_grid
+from dpcore.fitting.recipe import recipe
 from dpcore.fitting.result import Fit
+from dpcore.options import demand_options
 from dpcore.privacy import Event, Gaussian, Laplace, Ledger, Privacy
 from dpcore.privacy.budget import demand_privacy
 from dpcore.privacy.ledger import LedgerEntry
@@ -21,10 +24,11 @@ from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger, Protected, State
 from dpcore.schema import Schema
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
-from dpcore.wall.table import PrivateTable
+from dpcore.wall.table import PrivateTable, demand_loaded
 
 SPARED = 1e-9  # share of the noise not counted on, so that rounding never costs more than reserved
 UNUSED = 1e-7  # share of epsilon not used, so that a whole budget can be spent in one fit
+SETTLED = ("schema", "seed", "secret", "draws", "as_private", "delta_each", "on_grid", "mode")
 
 
 class PaidError(DPCoreError):
@@ -52,6 +56,12 @@ def paid_fit(
     """
     book = ledger if isinstance(ledger, BudgetLedger) else BudgetLedger(ledger)
     demand_privacy(privacy)
+    demand_loaded(table)
+    demand_open("a fit charged to a ledger", options)
+    own = {name: options[name] for name in options if name not in ("n_components", "clip")}
+    demand_options(model, recipe(model).options, own)
+    if privacy.mode != "proved":
+        raise InputError("mode", "a paper's claim cannot be charged to a ledger", "choose proved")
     if privacy.epsilon is None or privacy.delta is None:
         raise InputError(
             "epsilon", "a fit charged to a ledger needs a budget", "give epsilon and delta"
@@ -127,6 +137,13 @@ def _planned(events: tuple[Event, ...], book: BudgetLedger, who: Protected) -> L
             )
         )
     return Ledger(tuple(entries))
+
+
+def demand_open(what: str, options: Mapping[str, Any]) -> None:
+    """Raises InputError for a word that is no open choice of what is paid for."""
+    for word in SETTLED:
+        if word in options:
+            raise InputError(word, f"{what} sets this itself", "leave it out")
 
 
 def protected(privacy: Privacy, schema: Schema | Vocabulary) -> Protected:

@@ -51,6 +51,7 @@ class NoiseSource:
     draws: identities of the draws; stream ``i`` of a seed is the same whatever else is drawn, so
     fits at different budgets share it (common random numbers).
     secret: mixed into the key, so that a seed alone does not give the noise.
+    pay: called once, before the first number is drawn; where it raises, nothing is drawn.
 
     >>> one, many = NoiseSource(7, [2]), NoiseSource(7, [0, 1, 2])
     >>> bool(np.all(one.normal((3,))[0] == many.normal((3,))[2]))
@@ -59,8 +60,15 @@ class NoiseSource:
 
     on_grid = False  # whether sums are put on a grid and get whole numbers as noise
 
-    def __init__(self, seed: int | None, draws: Sequence[int] = (0,), secret: bytes = b"") -> None:
+    def __init__(
+        self,
+        seed: int | None,
+        draws: Sequence[int] = (0,),
+        secret: bytes = b"",
+        pay: Callable[[], None] | None = None,
+    ) -> None:
         self.rehearsal = seed is not None
+        self._pay, self.drawn = pay, False
         self._streams = [self._stream(seed, draw, secret) for draw in draws]
 
     @staticmethod
@@ -72,8 +80,14 @@ class NoiseSource:
             key = int.from_bytes(hashlib.blake2b(text, digest_size=16, key=secret).digest())
         return np.random.Generator(np.random.Philox(key=key))
 
+    def _paid(self) -> None:
+        if self._pay is not None and not self.drawn:
+            self._pay()
+        self.drawn = True
+
     def normal(self, shape: tuple[int, ...]) -> Array:
         """Standard normal noise ``(draws, *shape)``."""
+        self._paid()
         out = np.empty((len(self._streams), *shape))
         for at, stream in enumerate(self._streams):
             stream.standard_normal(out=out[at : at + 1])
@@ -81,6 +95,7 @@ class NoiseSource:
 
     def laplace(self, shape: tuple[int, ...]) -> Array:
         """Standard Laplace noise ``(draws, *shape)``."""
+        self._paid()
         return np.stack([stream.laplace(size=shape) for stream in self._streams])
 
     def long_tailed(self, dim: int) -> Array:
@@ -93,6 +108,7 @@ class NoiseSource:
     @property
     def coins(self) -> list[SecretCoins]:
         """The coins of each draw, from the stream of its noise."""
+        self._paid()
         return [SecretCoins(stream) for stream in self._streams]
 
     def __repr__(self) -> str:
@@ -107,22 +123,17 @@ class NoiseSource:
 class GridNoise(NoiseSource):
     """Noise of a release: whole numbers drawn exactly from the operating system's own generator.
 
-    One draw, never repeated. pay: called once, before the first number is drawn; where it raises,
-    nothing is drawn. ``drawn``: whether anything is.
+    One draw, never repeated. ``drawn``: whether anything is.
     """
 
     on_grid = True
 
     def __init__(self, pay: Callable[[], None] | None = None) -> None:
-        super().__init__(None)
-        self._pay = pay
-        self.drawn = False
+        super().__init__(None, pay=pay)
 
     def whole_numbers(self, count: int) -> Integers:
         """Discrete Gaussian noise; see :func:`~dpcore.mechanisms.discrete_gaussian`."""
-        if self._pay is not None and not self.drawn:
-            self._pay()
-        self.drawn = True
+        self._paid()
         return discrete_gaussian(count, _words)
 
 
