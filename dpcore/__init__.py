@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dpcore.privacy import EpsilonDelta, Event, Gaussian, Guarantee, Laplace, Ledger, Privacy
     from dpcore.releases.api import release
     from dpcore.releases.dossier import verify
+    from dpcore.releases.filter import Amount
     from dpcore.releases.ledger import BudgetLedger
     from dpcore.releases.opened import open_release
     from dpcore.releases.paid import paid_fit
@@ -37,6 +38,7 @@ else:
     __getattr__ = attach(__name__)
 
 __all__ = [
+    "Amount",
     "BudgetLedger",
     "Column",
     "DPCoreError",

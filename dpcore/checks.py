@@ -168,7 +168,7 @@ def one_of(field: str, value: Any, allowed: Collection[str]) -> str:
     return str(value)
 
 
-def path_of(field: str, path: str | Path) -> Path:
+def path_of(field: str, path: str | PathLike[str]) -> Path:
     """A path that a file can have. Raises InputError for anything else."""
     if not isinstance(path, str | PathLike):
         raise InputError(field, "it is not a path", "give a path, as text")

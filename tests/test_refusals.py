@@ -728,8 +728,18 @@ def test_a_thread_that_finds_nothing_left_ends(monkeypatch: pytest.MonkeyPatch) 
     assert added == []
 
 
+def _loaded(*names: str) -> PrivateTable:
+    columns = {column.name: column for column in NUMBERS}
+    schema = Schema(tuple(columns[name] for name in names))
+    return dp.load(pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, 0.0]}), schema=schema)
+
+
+def _study(setting: Any = None, **words: Any) -> Any:
+    return dp.study(_loaded("a", "b"), setting or dp.Setting("mean", 1), **words)
+
+
 def _fit(**words: Any) -> Any:
-    table = dp.load(pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, 0.0]}), schema=Schema(NUMBERS))
+    table = _loaded("a", "b")
     privacy = words.pop("privacy", dp.Privacy(1.0, 1e-5))
     return dp.fit("mean", table, privacy=privacy, **words)
 
@@ -759,6 +769,19 @@ def _centres(**words: Any) -> Any:
             "^bounds: the bounds of a column are not a pair",
         ),
         (partial(_centres, bounds=True), "^bounds: a Boolean was given"),
+        (partial(_fit, schema={"a": (0, 1)}), "^schema: it is neither a schema nor the path"),
+        (lambda: _fit(seed=0).score(pd.DataFrame({"a": [0.5]})), "^table: it is a DataFrame that"),
+        (lambda: _fit(seed=0).score(dp.load("bundled:iris")), "^table: it has other columns"),
+        (lambda: _fit(seed=0).score(_loaded("b", "a")), "^table: it has other columns"),
+        (partial(dp.audit, "gaussian", 1.0), "^privacy: it is not a dpcore.Privacy"),
+        (lambda: dp.figure(_fit(seed=0)), "^study: it is not a study"),
+        (partial(_study, setting="gmm"), "^setting: it is not a dpcore.Setting"),
+        (partial(_study, draws=0), "^draws: 0 is below 1"),
+        (partial(_study, epsilons=()), "^epsilons: it is not a list of numbers"),
+        (partial(_study, epsilons=1.0), "^epsilons: it is not a list of numbers"),
+        (partial(_study, methods=("zzz",)), "^accountant: 'zzz' is not known"),
+        (partial(dp.load_documents, ["a text"]), "^documents: it is not a path"),
+        (lambda: Vocabulary((1, 2)), "^vocabulary: a word is not a text"),  # type: ignore[arg-type]
     ],
 )
 def test_things_of_another_kind_are_refused_in_python(act: Callable[[], Any], problem: str) -> None:

@@ -176,7 +176,7 @@ def what_leaves(
     model: str, thing: str, size: int, *, documents: bool, persons: bool, synthetic: bool
 ) -> str:
     """What leaves. size: columns, or of documents public words. persons: an id says whose rows."""
-    over = f"over {size:,} public words" if documents else f"in {size} columns"
+    over = f"over {size:,} public words" if documents else f"in {size} column{'s' * (size > 1)}"
     drawn = f"; 1,000 synthetic {thing}s drawn from the model;" if synthetic else ","
     return (
         f"**What leaves:** the parameters of the model ({model}), fitted to all {thing}s "

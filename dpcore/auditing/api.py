@@ -11,7 +11,7 @@ from dpcore.auditing.audit import Audit, Auditable, audited
 from dpcore.checks import one_of, probability, whole
 from dpcore.declaration import declarations
 from dpcore.privacy import Privacy
-from dpcore.privacy.budget import MODES
+from dpcore.privacy.budget import MODES, demand_privacy
 from dpcore.registry import load
 
 # What can be attacked by name: mechanisms, and whole fits as the models declare.
@@ -49,13 +49,16 @@ def audit(
 
     **Guarantee.** If what the ledger says of the noise is true, the bound exceeds the true epsilon
     with a chance of at most ``1 - confidence``; ``lower_any`` does, whatever the noise is.
-    Raises InputError for a name without an attack, and for a budget without a delta.
+    Raises InputError for a name without an attack, and for a budget that is none or has no
+    delta.
 
     >>> found = audit("gmm", Privacy(epsilon=1.0, delta=1e-5), runs=400, iterations=2)
     >>> found.lower < 1.0, found.contradicts_proof
     (True, False)
     """
     subject = _subject(name)
+    if privacy is not None:
+        demand_privacy(privacy)
     request = subject.request(privacy, one_of("mode", mode, MODES))
     return audited(
         name,

@@ -31,6 +31,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 
+from dpcore.checks import path_of
 from dpcore.datasets.corpora import find_corpus, is_corpus
 from dpcore.datasets.described import schema_beside
 from dpcore.datasets.files import File, InMemory, most_bytes
@@ -90,7 +91,7 @@ def load_documents(
 
         corpus = find_set(source.removeprefix("published:")).corpus()
     else:
-        path = source if isinstance(source, InMemory) else Path(source)
+        path = source if isinstance(source, InMemory) else path_of("documents", source)
         if schema is None and path.name.lower().endswith(TABLES):
             schema = schema_beside(path)
         if schema is not None:

@@ -15,8 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.accounting import accountant as registered
 from dpcore.accounting import covers
+from dpcore.accounting.base import check_epsilons
 from dpcore.arrays import Array
+from dpcore.checks import whole
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import (
     Scorer,
@@ -676,8 +679,17 @@ def study(
     (67, 3)
     """
     demand_loaded(table)
+    if not isinstance(setting, Setting):
+        raise InputError("setting", "it is not a dpcore.Setting", 'give dpcore.Setting("gmm", 3)')
+    draws, budgets = whole("draws", draws), check_epsilons(np.asarray(epsilons))
+    if budgets.ndim != 1 or not budgets.size:
+        raise InputError("epsilons", "it is not a list of numbers", "give one, such as [0.1, 1]")
+    for method in methods:
+        registered(method)
     held_against = references(table, setting, held_out=held_out)
-    grid = budget_grid(table, setting, held_against.converged, epsilons, range(draws), held_out)
+    grid = budget_grid(
+        table, setting, held_against.converged, budgets.tolist(), range(draws), held_out
+    )
     drawn = curves(table, setting, grid, (setting.accountant, *methods), range(draws), held_out)
     return Study(setting, held_against, grid, drawn)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.arrays import Array
+from dpcore.errors import InputError
 from dpcore.evaluation.composition import Prices
 from dpcore.evaluation.study import Study
 from dpcore.figures.budget import study_scene
@@ -72,8 +73,10 @@ def figure(study: Study | Prices) -> go.Figure:
     the five prices of a list of releases against how often it is repeated.
 
     ``figure(study).show(auto_play=False)`` shows it in a notebook. Raises ImportError without the
-    package plotly.
+    package plotly, InputError for anything else.
     """
+    if not isinstance(study, Study | Prices):
+        raise InputError("study", "it is not a study", "give what dpcore.study returns")
     return scene_figure(prices_scene(study) if isinstance(study, Prices) else study_scene(study))
 
 

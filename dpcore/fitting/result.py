@@ -11,6 +11,7 @@ import numpy as np
 
 from dpcore.checks import whole
 from dpcore.declaration import declaration
+from dpcore.errors import InputError
 from dpcore.fitting.recipe import Parameters
 from dpcore.privacy.guarantee import Guarantee
 from dpcore.privacy.ledger import Ledger
@@ -90,13 +91,33 @@ class Fit:
     def score(self, table: PrivateTable | PrivateCorpus) -> float:
         """How well the fit suits ``table``, for the custodian's eyes: more is better.
 
-        Mean log-likelihood of a row in own units, of topics of a word; for k-means the share of the
-        spread that the centres explain.
+        Mixtures, classes and factors: mean log-likelihood of a row, in own units; topics: of a
+        word. k-means: the share of the spread that the centres explain. Logistic regression: AUC.
+        Belief networks: the share of pixels reconstructed. Means and correlations: minus the error;
+        gradient models: the share of the way from the start to the exact fit of ``table``.
+        Raises InputError for a table that has not been loaded, or has other columns or words.
         """
+        from dpcore.wall.table import demand_loaded  # which a fit that is read again does not need
+
+        demand_loaded(table)
+        if self.schema is not None and _seen_of(table.schema) != _seen_of(self.schema):
+            raise InputError(
+                "table",
+                "it has other columns, or words, than the fit",
+                "give one with the same, in the same order",
+            )
         model = declaration(self.model)
         judge = model.load(model.scorer)  # what its folder names: no fit imports what reads fits
         scorer = judge.scorer(table, self.settings, most=None)
         return float(judge.score(self.parameters.in_units(scorer.public), scorer)[0])
+
+
+def _seen_of(schema: Any) -> tuple[str, ...]:
+    """What a model sees of a table, by name: its columns in order, or the words of documents."""
+    if not isinstance(schema, Schema):
+        return tuple(getattr(schema, "words", ()))
+    others = [column.name for column in schema.columns if column.role in ("label", "target")]
+    return (*(column.name for column in schema.numeric_columns()), *others)
 
 
 def _drawn_inside(draw: Callable[[int], pd.DataFrame], count: int, schema: Schema) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.accounting import compose
 from dpcore.accounting.zcdp import tight_epsilon, tight_rho
 from dpcore.arrays import Array
-from dpcore.checks import one_of, positive, probability, whole
+from dpcore.checks import listed, one_of, positive, probability, whole
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.planning.curves import DIFFICULTIES, WORLDS, UtilityCurve, utility_curve
@@ -121,7 +121,7 @@ class PlannedRelease:
         out = [world for world, there in zip(DIFFICULTIES, reached, strict=True) if not there]
         parts = [f"takes {', '.join(needs)}"] if needs else []
         if out:
-            parts.append(f"is reached at no simulated epsilon on {' and '.join(out)} rows")
+            parts.append(f"is reached at no simulated epsilon on {listed(out, 'or')} rows")
         return f"{_share(self.at_least)} for {self.name!r} {' and '.join(parts)}."
 
 

@@ -24,7 +24,7 @@ SOLVED = Fraction(1, 10**9)  # share of a budget given up for the last digits of
 
 @dataclass(frozen=True)
 class Amount:
-    """An epsilon with a delta."""
+    """An epsilon with a delta: what a budget ledger allows, or what has been spent of it."""
 
     epsilon: float
     delta: float

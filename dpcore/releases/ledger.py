@@ -167,8 +167,9 @@ class BudgetLedger:
     """A ledger file. Open an existing one, or :meth:`create` one.
 
     >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "budget.sqlite"
-    >>> BudgetLedger.create(path, Amount(1.0, 1e-5)).state().left_amount.delta
+    >>> import dpcore as dp
+    >>> path = tempfile.mkdtemp() + "/budget.sqlite"
+    >>> dp.BudgetLedger.create(path, dp.Amount(1.0, 1e-5)).state().left_amount.delta
     1e-05
     """
 
@@ -205,7 +206,7 @@ class BudgetLedger:
         many rows of one are protected together, at least, in every release.
         """
         if not isinstance(limit, Amount):
-            raise InputError("limit", "it is not an Amount", "give Amount(epsilon, delta)")
+            raise InputError("limit", "it is not an Amount", "give dpcore.Amount(epsilon, delta)")
         positive("epsilon", limit.epsilon)
         probability("delta", limit.delta)
         one_of("adjacency", adjacency, ADJACENCIES)

@@ -57,6 +57,8 @@ class Vocabulary:
                 f"it has no words or more than {MOST_WORDS:,}",
                 f"give 1 to {MOST_WORDS:,} words, one per line",
             )
+        if not all(isinstance(word, str) for word in self.words):
+            raise InputError("vocabulary", "a word is not a text", "give texts, such as 'people'")
         if len(set(self.words)) < len(self.words):
             raise InputError("vocabulary", "a word is listed twice", "list every word once")
 
