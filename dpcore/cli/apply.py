@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpcore.releases.opened import OpenedRelease
+    from dpcore.schema import Schema
 
 OPTIONS = """
 release FOLDER: a release's folder, or its dossier.json
@@ -67,7 +68,7 @@ def run(args: argparse.Namespace) -> None:
     else:
         place.write_bytes(as_csv(table, "%.6g").encode())
     if release.model.reads != "documents":
-        _note(cells, rows)
+        _note(cells, rows, _unlisted(release.schema, cells))
 
 
 def _place(args: argparse.Namespace) -> Path | None:
@@ -150,10 +151,25 @@ def _beside(frame: pd.DataFrame, copied: list[str], answers: pd.DataFrame) -> pd
     return pd.concat([frame[copied].reset_index(drop=True), answers], axis=1)
 
 
-def _note(cells: NDArray[np.float64], rows: NDArray[np.float64]) -> None:
+def _unlisted(schema: Schema, cells: NDArray[np.float64]) -> int:
+    """How many cells of categories are none of the listed ones: all their indicators are 0."""
+    from dpcore.schema.columns import indicators
+
+    first = count = 0
+    for column in schema.columns:
+        width = len(indicators(column)) if column.role == "feature" else 0
+        if width and column.type == "category":
+            count += int(np.sum(~cells[:, first : first + width].any(axis=1)))
+        first += width
+    return count
+
+
+def _note(cells: NDArray[np.float64], rows: NDArray[np.float64], unlisted: int) -> None:
     """How many cells were not read as they stand there."""
     missing = int(np.sum(~np.isfinite(cells)))
     moved = int(np.sum(np.isfinite(cells) & (cells != rows)))
+    if unlisted:
+        print_note(f"cells that are no listed category, read as none of them: {unlisted:,}.")
     if missing or moved:
         print_note(
             f"missing or infinite cells, replaced by their public fill: {missing:,}; cells "
