@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import cache
 from typing import Any
 
@@ -25,6 +26,7 @@ from dpcore.figures.scene import Scene
 from dpcore.privacy import EpsilonDelta, Event, Privacy
 from dpcore.registry import EXHIBITS, load
 from dpcore.schema import Column
+from dpcore.schema.forms import day_of, days_of
 
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 MOST_RUNS, FEWEST_RUNS = 600, 60  # releases of each of the two tables
@@ -48,10 +50,20 @@ def typed_columns(data: Data) -> tuple[Column, ...]:
 
 def first_cells(data: Data) -> dict[str, Any]:
     """Somebody in the middle of the public limits."""
-    return {
+    cells = {
         column.name: column.categories[0] if column.type == "category" else column.fill
         for column in typed_columns(data)
     }
+    days = {c.name: day_of(math.floor(c.fill)) for c in typed_columns(data) if c.type == "date"}
+    return cells | days
+
+
+def typed_cells(cells: Mapping[str, Any]) -> Cells:
+    """Cells that somebody typed, as a table holds them: dates as days."""
+    return tuple(
+        (name, float(days_of(cell)) if isinstance(cell, date) else cell)
+        for name, cell in cells.items()
+    )
 
 
 def pair_of(

@@ -6,9 +6,11 @@ import math
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from dataclasses import fields, replace
+from datetime import date
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy
 import wording
@@ -29,6 +31,7 @@ from dpcore.evaluation.metrics import loneliest_row
 from dpcore.figures.attack import attack_scene, exhibit_scene
 from dpcore.figures.scene import Bars, Scene
 from dpcore.registry import EXHIBITS, load
+from dpcore.schema import Column, Schema, numbers_of
 
 PAGE = """
 import streamlit as st
@@ -318,6 +321,17 @@ def test_somebody_new_is_told_apart_the_better_the_farther_out(adjacency: str) -
         shown.append(found.rates[-1])
         assert np.all(found.shown <= [g.epsilon for g in found.guarantees])
     assert shown[1] > shown[0]
+
+
+def test_somebody_new_has_dates_for_days() -> None:
+    day = Column("day", type="date", lower=date(2020, 1, 1), upper=date(2024, 1, 1))
+    schema = Schema((day, Column("x", lower=0, upper=1)))
+    rows = pd.DataFrame({"day": ["2021-05-05", "2022-01-01"], "x": [0.5, 0.6]})
+    table = dp.load(rows, schema=schema)
+    data = result_store.Data("dates", "", table, schema, "upload", 2)
+    assert attacking.first_cells(data) == {"day": date(2021, 12, 31), "x": 0.5}
+    cells = attacking.typed_cells({"day": date(2023, 7, 1), "x": 0.1})
+    assert numbers_of(table.with_row(dict(cells), 0)._frame, schema)[0].tolist() == [19539.0, 0.1]
 
 
 @pytest.mark.merge

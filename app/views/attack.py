@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from html import escape
+from typing import Any
 
 import streamlit as st
 
@@ -22,6 +24,8 @@ from app.texts.upload import TABLE_FIRST
 from dpcore.errors import DPCoreError
 from dpcore.figures.attack import exhibit_scene
 from dpcore.privacy.guarantee import show
+from dpcore.schema import Column
+from dpcore.schema.forms import day_of
 
 READERS: dict[str, Reader] = {  # of a link's own words
     "epsilon": among([f"{epsilon:g}" for epsilon in attacking.EPSILONS]),
@@ -96,23 +100,27 @@ def victim(data: Data) -> tuple[str, int, Cells]:
 def typed(data: Data) -> Cells:
     """The cells of somebody new, in the columns' own units, inside their public limits."""
     kinds = st.column_config
+
+    def kind_of(column: Column) -> Any:
+        if column.type == "category":
+            return kinds.SelectboxColumn(options=list(column.categories), required=True)
+        if column.type == "date":
+            first, last = day_of(math.ceil(column.low)), day_of(math.floor(column.high))
+            return kinds.DateColumn(min_value=first, max_value=last, required=True)
+        return kinds.NumberColumn(
+            f"{column.name} ({column.unit})" if column.unit else column.name,
+            min_value=column.lower,
+            max_value=column.upper,
+            required=True,
+        )
+
     (cells,) = st.data_editor(
         [attacking.first_cells(data)],
-        column_config={
-            column.name: kinds.SelectboxColumn(options=list(column.categories), required=True)
-            if column.type == "category"
-            else kinds.NumberColumn(
-                f"{column.name} ({column.unit})" if column.unit else column.name,
-                min_value=column.lower,
-                max_value=column.upper,
-                required=True,
-            )
-            for column in attacking.typed_columns(data)
-        },
+        column_config={column.name: kind_of(column) for column in attacking.typed_columns(data)},
         hide_index=True,
         key=f"attack_typed_{data.key}",
     )
-    return tuple(cells.items())
+    return attacking.typed_cells(cells)
 
 
 def step() -> None:
