@@ -50,12 +50,12 @@ def typed_columns(data: Data) -> tuple[Column, ...]:
 
 def first_cells(data: Data) -> dict[str, Any]:
     """Somebody in the middle of the public limits."""
-    cells = {
+    cells: dict[str, Any] = {
         column.name: column.categories[0] if column.type == "category" else column.fill
         for column in typed_columns(data)
     }
-    days = {c.name: day_of(math.floor(c.fill)) for c in typed_columns(data) if c.type == "date"}
-    return cells | days
+    dates = {column.name for column in typed_columns(data) if column.type == "date"}
+    return cells | {name: day_of(math.floor(cells[name])) for name in dates}
 
 
 def typed_cells(cells: Mapping[str, Any]) -> Cells:

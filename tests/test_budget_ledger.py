@@ -213,6 +213,19 @@ def test_lines_can_neither_be_changed_nor_taken_out_by_a_statement(ledger: Budge
         ledger.state()
 
 
+def test_a_ledger_that_may_not_be_read_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = BudgetLedger.create(tmp_path / "ledger.sqlite", Amount(1.0, 1e-5))
+
+    def refused(*_: object, **__: object) -> None:
+        raise sqlite3.OperationalError("unable to open database file")
+
+    monkeypatch.setattr(sqlite3, "connect", refused)
+    with pytest.raises(InputError, match=r"^ledger: it cannot be opened .*; check its permissions"):
+        ledger.state()
+
+
 @pytest.mark.parametrize("content", [b"", b"not a database", b"SQLite format 3\x00" + b"\xff" * 90])
 def test_a_file_that_is_no_ledger_is_refused_in_a_sentence(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "odd").write_bytes(content)

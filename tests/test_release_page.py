@@ -257,6 +257,13 @@ def test_where_the_steps_themselves_fall_short_more_budget_is_not_the_advice(pat
     assert release_texts.no_epsilon(0.9, "rows") not in said
 
 
+def test_nobody_is_told_to_clip_less_than_not_at_all() -> None:
+    short = releasing.Reached(None, 0.0, 0.0, None, 0.5)
+    assert " keep only 50%: on Explore, allow more iterations" in _bought(short, 0.9, 1.0, 5)
+    assert "clip less" in _bought(short, 0.9, 1.0, 5, clipped=True)
+    assert "no better than the simplest baseline" in _bought(replace(short, most=-0.6), 0.9, 1.0, 5)
+
+
 # --- planning -----------------------------------------------------------------------------------
 
 

@@ -59,11 +59,13 @@ FEW_DRAWS = "Simulating releases… one noise draw is not enough to judge."
 SIMULATING_WORLDS = "Simulating easy and hard rows…"
 
 
-def short_without_noise(share: float) -> str:
-    """Where the steps themselves keep less than is wanted."""
+def short_without_noise(share: float, *, clipped: bool) -> str:
+    """Where the steps themselves keep less than is wanted. clipped: whether rows can be clipped
+    less."""
+    worth = f"keep only {share:.0%}" if share > 0.0 else "are no better than the simplest baseline"
     return (
-        f"Even without noise, these settings keep only {share:.0%}: on Explore, clip less or, for "
-        "an iterative method, allow more iterations."
+        f"Even without noise, these settings {worth}: on Explore, {'clip less, ' * clipped}"
+        "allow more iterations if the method has them, or choose a smaller model."
     )
 
 

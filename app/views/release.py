@@ -142,7 +142,9 @@ def buys(scenario: Scenario) -> list[Pending]:
         st.caption(str(refusal))
         return []
     things = f"{data.schema.thing}s"
-    st.markdown(_bought(reached, wanted, scenario.epsilon, study.grid.utility.shape[1], things))
+    draws = study.grid.utility.shape[1]
+    clipped = scenario.clip < 1.0
+    st.markdown(_bought(reached, wanted, scenario.epsilon, draws, things, clipped=clipped))
     st.caption(texts.simulated_on(things, judged_on(scenario, data)))
     pending: list[Pending] = [None if study.complete else lambda: more_of(study, scenario)]
     if provenance(data) == "stand-in" and isinstance(data.schema, Schema):
@@ -162,11 +164,17 @@ def more_of(shown: compute.Study, scenario: Scenario) -> bool:
 
 
 def _bought(
-    reached: releasing.Reached, wanted: float, epsilon: float, draws: int, things: str = "rows"
+    reached: releasing.Reached,
+    wanted: float,
+    epsilon: float,
+    draws: int,
+    things: str = "rows",
+    *,
+    clipped: bool = False,
 ) -> str:
     """What a wanted accuracy takes, in words; of fewer draws, that there are too few."""
     if reached.epsilon is None and reached.most < wanted:
-        return texts.short_without_noise(reached.most)
+        return texts.short_without_noise(reached.most, clipped=clipped)
     if draws < compute.FEW_DRAWS:
         return texts.FEW_DRAWS
     if reached.epsilon is None:

@@ -352,7 +352,12 @@ class BudgetLedger:
 
     def _connect(self, patience: float | None = None) -> sqlite3.Connection:
         wait = PATIENCE if patience is None else patience
-        database = sqlite3.connect(self.path, timeout=wait, isolation_level=None)
+        try:
+            database = sqlite3.connect(self.path, timeout=wait, isolation_level=None)
+        except sqlite3.Error as problem:
+            raise InputError(
+                "ledger", f"it cannot be opened ({problem})", "check its permissions"
+            ) from None
         try:
             _read(database, "PRAGMA synchronous = EXTRA")
         except BaseException:

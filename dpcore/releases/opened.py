@@ -154,7 +154,9 @@ class OpenedRelease:
         return self._of_rows("predict", rows)
 
     def predict_proba(self, rows: Rows) -> Array:
-        """The probability of each group or class ``(n, K)``; rows add up to 1.
+        """The probability of each group or class ``(n, K)``; rows add up to 1. Of a logistic
+        regression it is averaged over the posterior of its coefficients (MacKay 1992), so it is
+        nearer to 1/2 than that of the released means.
 
         Raises InputError where the model has none, and for rows that cannot be read (:meth:`rows`).
         """
