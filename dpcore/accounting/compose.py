@@ -19,7 +19,7 @@ from dpcore.accounting.base import (
 from dpcore.accounting.catalogue import accountant as registered
 from dpcore.accounting.parallel import Case, worst_cases
 from dpcore.accounting.solve import noise_factor
-from dpcore.checks import probability
+from dpcore.checks import number, probability
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy.events import EpsilonDelta, Real
 
@@ -139,4 +139,7 @@ def _check_noise(events: Events) -> None:
 
 def _delta(value: Any) -> float:
     """A delta; 0 is allowed here, since pure composition needs none."""
-    return 0.0 if isinstance(value, int | float) and value == 0 else probability("delta", value)
+    delta = number("delta", value)
+    if not 0.0 <= delta < 1.0:
+        raise InputError("delta", f"{value} is not in [0, 1)", "give a number such as 1e-5")
+    return delta
