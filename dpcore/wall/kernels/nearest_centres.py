@@ -46,6 +46,7 @@ GUARD = 16.0  # times the rounding in a score; 4 would do
 SINGLE_GUARD = 4.0  # the same in single precision
 SINGLE_LEAST = 8  # centres, and no fewer than columns, from which on it saves time
 SINGLE_MOST = 1e24  # such an error in it is that of numbers too large for it
+SINGLE_ROWS = 8000  # of a product in it
 CALLS = 2  # for each thread, where rows are added without a tree
 
 
@@ -297,11 +298,13 @@ class NearestRows:
         shares = pieces(count, height * min(blocks, 1 + BLOCK_NUMBERS // height))
         rivals = [_Rivals.of(centres[run : run + 1], self._reach) for run in range(runs)]
         out = np.zeros((runs, components, 1 + dim))
+        single = self._single if _is_single(components, dim) else None
 
         def work(index: int) -> Array:
             run, share = divmod(index, len(shares))
             piece = shares[share]
-            owner = _nearest_by_products(self._rows[:, piece], rivals[run])
+            ready = None if single is None else single[:, piece]
+            owner = _nearest_by_products(self._rows[:, piece], rivals[run], ready)
             return _sums_of_blocks(self._by_row[piece], owner, height, components)
 
         def add(index: int, parts: Array) -> None:
@@ -315,6 +318,11 @@ class NearestRows:
     def _by_row(self) -> Array:
         """The rows ``(n, d)``, row after row in memory."""
         return np.ascontiguousarray(self._whole)
+
+    @cached_property
+    def _single(self) -> NDArray[np.float32]:
+        """As :func:`_as_single` gives them."""
+        return _as_single(self._rows)
 
     @cached_property
     def _scatters(self) -> list[Array]:
@@ -462,18 +470,38 @@ def _judge_two(boxes: _Boxes, rivals: _Rivals, task: _Task) -> _Verdict:
     return task.what[won], owner, [task.at(left)]
 
 
-def _nearest_by_products(rows: Array, rivals: _Rivals) -> Indices:
-    """As :func:`_nearest` for one run, by blocks of matrix products."""
+def _nearest_by_products(
+    rows: Array, rivals: _Rivals, single: NDArray[np.float32] | None = None
+) -> Indices:
+    """As :func:`_nearest` for one run, by blocks of matrix products.
+
+    single: the rows as :func:`_as_single` gives them, where they are ready.
+    """
     components, (dim, count) = rivals.components, rows.shape
     if components == 1 or not count:
         return np.zeros(count, dtype=np.intp)
-    single = components >= max(SINGLE_LEAST, dim)
-    shares = pieces(count, BLOCK_NUMBERS // (components + dim))
-    parts = [(_in_single if single else _in_double)(rows[:, part], rivals) for part in shares]
-    owner = parts[0] if len(parts) == 1 else np.concatenate(parts)
-    if single and len(which := np.flatnonzero(owner == components)):
+    if not _is_single(components, dim):
+        shares = pieces(count, BLOCK_NUMBERS // (components + dim))
+        return np.concatenate([_in_double(rows[:, part], rivals) for part in shares])
+    single = _as_single(rows) if single is None else single
+    shares = pieces(count, SINGLE_ROWS)
+    owner = np.concatenate([_in_single(single[:, part], rivals) for part in shares])
+    if len(which := np.flatnonzero(owner == components)):
         owner[which] = _in_double(rows[:, which], rivals)
     return owner
+
+
+def _is_single(components: int, dim: int) -> bool:
+    """Whether products in single precision save time."""
+    return components >= max(SINGLE_LEAST, dim)
+
+
+def _as_single(rows: Array) -> NDArray[np.float32]:
+    """Rows ``(d, n)`` in single precision with a 1 after each, ``(d + 1, n)``."""
+    single = np.ones((len(rows) + 1, rows.shape[1]), dtype=np.float32)
+    with np.errstate(over="ignore"):
+        single[:-1] = rows
+    return single
 
 
 def _in_double(rows: Array, rivals: _Rivals) -> Indices:
@@ -489,13 +517,12 @@ def _in_double(rows: Array, rivals: _Rivals) -> Indices:
     return np.asarray(owner)
 
 
-def _in_single(rows: Array, rivals: _Rivals) -> Indices:
-    """The same in single precision; K for rows left in doubt."""
+def _in_single(rows: NDArray[np.float32], rivals: _Rivals) -> Indices:
+    """The same of rows ``(d + 1, n)`` as :func:`_as_single` gives them; K for rows left in
+    doubt."""
     points, slack = rivals.single
-    extended = np.ones((len(rows) + 1, rows.shape[1]), dtype=np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
-        extended[:-1] = rows
-        scores = points @ extended
+        scores = points @ rows
         leading = scores >= scores.max(axis=0) - slack  # nobody, where one is undefined
     owner = _first(leading)
     owner[_how_many(leading) != 1] = len(points)
