@@ -170,7 +170,7 @@ class _Boxes:
 
     @classmethod
     def of(cls, boxes: Array) -> _Boxes:
-        """As :func:`_around` makes them."""
+        """From least and largest coordinates, sums and numbers of rows, ``(3 d + 1, m)``."""
         dim = len(boxes) // 3
         least, most, total = boxes[:dim], boxes[dim : 2 * dim], boxes[2 * dim : -1]
         return cls((least + most) / 2, (most - least) / 2, boxes[-1].copy(), total.copy())
@@ -188,7 +188,7 @@ class _Boxes:
             mean = np.repeat(self.mean(part), ARITY, axis=1)
             away = inside[:, smaller] - mean[:, : len(count[smaller])]
             within = scatter[smaller] + count[smaller] * np.einsum("dn,dn->n", away, away)
-            parts.append(_joined(np.add, within[None])[0])
+            parts.append(_joined(within[None], np.add)[0][0])
         return np.concatenate(parts)
 
 
@@ -597,33 +597,34 @@ def _levels(rows: Array) -> list[_Boxes]:
 
     def smallest(index: int) -> Array:
         part = rows[:, index * size : (index + 1) * size]
-        return _around(part, part, np.vstack([part, np.ones(part.shape[1])]))
+        count = np.full(-(-part.shape[1] // ARITY), float(ARITY))
+        count[-1] -= ARITY * len(count) - part.shape[1]
+        return np.vstack([*_joined(part, np.minimum, np.maximum, np.add), count])
 
     in_order(smallest, lambda _, part: parts.append(part), -(-rows.shape[1] // size))
     boxes = np.concatenate(parts, axis=1)
     out = [_Boxes.of(boxes)]
     while boxes.shape[1] > TOP:
-        boxes = _around(*np.split(boxes, [len(rows), 2 * len(rows)]))
+        least, most, total = np.split(boxes, [len(rows), 2 * len(rows)])
+        ends = *_joined(least, np.minimum), *_joined(most, np.maximum)
+        boxes = np.vstack([*ends, *_joined(total, np.add)])
         out.append(_Boxes.of(boxes))
     return out
 
 
-def _around(least: Array, most: Array, total: Array) -> Array:
-    """Boxes ``(3 d + 1, m)`` around every ARITY of some: least and largest coordinates, sums of the
-    rows, and how many they are."""
-    ends = _joined(np.minimum, least), _joined(np.maximum, most)
-    return np.vstack([*ends, _joined(np.add, total)])
-
-
-def _joined(ufunc: np.ufunc, values: Array) -> Array:
-    """``ufunc`` of every ARITY values ``(d, n)``, by pairs of pairs; of the last there may be
-    fewer."""
+def _joined(values: Array, *ufuncs: np.ufunc) -> list[Array]:
+    """Of every ARITY values ``(d, n)`` what each function makes of them, by pairs of pairs; of the
+    last there may be fewer."""
     whole = values.shape[1] - values.shape[1] % ARITY
     groups, rest = values[:, :whole].reshape(len(values), -1, ARITY), values[:, whole:]
-    pairs = np.ascontiguousarray(groups.transpose(2, 0, 1))  # NumPy's minima want long runs
-    for _ in range(ARITY.bit_length() - 1):
-        pairs = ufunc(pairs[::2], pairs[1::2])
-    pairs = pairs[0]
-    if rest.shape[1]:
-        pairs = np.append(pairs, ufunc.reduce(rest, axis=1, keepdims=True), axis=1)
-    return pairs
+    beside = np.ascontiguousarray(groups.transpose(2, 0, 1))  # NumPy's minima want long runs
+    out = []
+    for ufunc in ufuncs:
+        pairs = beside
+        for _ in range(ARITY.bit_length() - 1):
+            pairs = ufunc(pairs[::2], pairs[1::2])
+        joined = pairs[0]
+        if rest.shape[1]:
+            joined = np.append(joined, ufunc.reduce(rest, axis=1, keepdims=True), axis=1)
+        out.append(joined)
+    return out
