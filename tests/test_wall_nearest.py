@@ -93,6 +93,7 @@ SMALL = {
     "ARITY": 4,
     "TOP": 2,
     "BLOCK_NUMBERS": 64,
+    "SINGLE_ROWS": 7,
     "TREE_DIM": 5,
 }  # many levels with few rows
 

@@ -140,9 +140,13 @@ def _first(members: NDArray[np.bool_]) -> Indices:
 
     NumPy's ``argmax`` along the first axis takes several times as long.
     """
-    count = len(members)
-    left = np.arange(count, 0, -1, dtype=np.min_scalar_type(count))[:, None]
-    return np.asarray(count - np.max(members.view(np.uint8) * left, axis=0).astype(np.intp))
+    most = np.max(members.view(np.uint8) * _left(len(members)), axis=0)
+    return np.asarray(len(members) - most.astype(np.intp))
+
+
+def _left(count: int) -> NDArray[np.unsignedinteger]:
+    """Of so many, how many come from each of them on ``(count, 1)``: 3, 2, 1 of three."""
+    return np.arange(count, 0, -1, dtype=np.min_scalar_type(count))[:, None]
 
 
 def _how_many(members: NDArray[np.bool_]) -> NDArray[np.unsignedinteger]:
@@ -197,8 +201,9 @@ class NearestRows:
 
     radius: public, that of the ball in which they lie; infinite where nothing is protected. Keeps
     the rows or a copy and, up to dimension TREE_DIM, boxes of ``(3 d + 1) / 7`` numbers for each
-    row: 24 MB for a million rows in two dimensions. tree: whether to; it takes as long as several
-    steps, so rows that are asked once do without.
+    row: 24 MB for a million rows in two dimensions. Without a tree and a radius, also copies of the
+    rows: one row after row and, for many centres, one in single precision. tree: whether to make
+    one; it takes as long as several steps, so rows that are asked once do without.
     """
 
     def __init__(self, rows: Array, radius: float = math.inf, *, tree: bool = True) -> None:
@@ -483,9 +488,7 @@ def _nearest_by_products(
     if not _is_single(components, dim):
         shares = pieces(count, BLOCK_NUMBERS // (components + dim))
         return np.concatenate([_in_double(rows[:, part], rivals) for part in shares])
-    single = _as_single(rows) if single is None else single
-    shares = pieces(count, SINGLE_ROWS)
-    owner = np.concatenate([_in_single(single[:, part], rivals) for part in shares])
+    owner = _in_single(_as_single(rows) if single is None else single, rivals)
     if len(which := np.flatnonzero(owner == components)):
         owner[which] = _in_double(rows[:, which], rivals)
     return owner
@@ -520,13 +523,18 @@ def _in_double(rows: Array, rivals: _Rivals) -> Indices:
 def _in_single(rows: NDArray[np.float32], rivals: _Rivals) -> Indices:
     """The same of rows ``(d + 1, n)`` as :func:`_as_single` gives them; K for rows left in
     doubt."""
-    points, slack = rivals.single
-    with np.errstate(over="ignore", invalid="ignore"):
-        scores = points @ rows
-        leading = scores >= scores.max(axis=0) - slack  # nobody, where one is undefined
-    owner = _first(leading)
-    owner[_how_many(leading) != 1] = len(points)
-    return owner
+    (points, slack), count = rivals.single, rows.shape[1]
+    left = _left(len(points))
+    number, most = np.empty((2, count), left.dtype)
+    for part in pieces(count, SINGLE_ROWS):
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = points @ rows[:, part]
+            leading = scores >= scores.max(axis=0) - slack  # nobody, where one is undefined
+        members = leading.view(np.uint8)
+        np.add.reduce(members, axis=0, dtype=left.dtype, out=number[part])
+        np.maximum.reduce(members * left, axis=0, out=most[part])
+    most[number != 1] = 0
+    return np.asarray(len(points) - most.astype(np.intp))
 
 
 def _sums_by_owner(rows: Array, owner: Indices, components: int) -> Array:
