@@ -48,7 +48,6 @@ SINGLE_GUARD = 4.0  # the same in single precision
 SINGLE_LEAST = 8  # centres, and no fewer than columns, from which on it saves time
 SINGLE_MOST = 1e24  # such an error in it is that of numbers too large for it
 SINGLE_ROWS = 8000  # of a product in it
-CALLS = 2  # for each thread, where rows are added without a tree
 
 
 @dataclass(frozen=True, repr=False)
@@ -300,7 +299,7 @@ class NearestRows:
         all coordinates of a row at once, and several blocks in one call."""
         runs, components, dim = centres.shape
         height, count = self._height(components), len(self._by_row)
-        blocks = -(-count // (height * CALLS * most_threads()))
+        blocks = -(-count // (height * most_threads()))
         shares = pieces(count, height * min(blocks, 1 + BLOCK_NUMBERS // height))
         rivals = [_Rivals.of(centres[run : run + 1], self._reach) for run in range(runs)]
         out = np.zeros((runs, components, 1 + dim))
