@@ -568,8 +568,8 @@ def _curve(rows: Array) -> Indices:
     """Order ``(n,)`` of rows ``(d, n)`` along Morton's curve (1966): neighbours stay neighbours.
 
     A row's cell on the curve and, below it, its number are one integer, so that a sort of integers
-    orders the numbers as well: of small buckets, as NumPy's sort of many integers is slow where
-    vectors of 512 bits are compressed slowly (AMD's Zen 4).
+    orders the numbers as well. It sorts one bucket after the other: on some processors NumPy's sort
+    by AVX-512 takes several times as long for each of a million integers as for each of a few.
     """
     dim, size = rows.shape
     below = (size - 1).bit_length()
