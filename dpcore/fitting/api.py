@@ -105,6 +105,7 @@ class Grid:
             rows=self.rows,
             persons=self.persons,
             clip=self.clip,
+            distances=self.runs.distances and self.runs.distances.at(run),
         )
 
     def _step(self, at: int, run: int) -> Any:

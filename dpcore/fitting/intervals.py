@@ -33,6 +33,7 @@ from dpcore.errors import InputError
 from dpcore.fitting.recipe import Recipe, recipe
 from dpcore.privacy import Gaussian, Laplace
 from dpcore.schema import Column, Schema
+from dpcore.wall.data import PublicFrame
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Session
 from dpcore.wall.table import PrivateTable
@@ -280,7 +281,7 @@ class _Simulated:
 
     def _table(self, parameters: Any, rng: np.random.Generator) -> PrivateTable:
         """Rows drawn from a model, sealed as everybody's."""
-        frame = self.uncertainty.draw(parameters, self.simulated, rng)
+        frame = self._tailed(self.uncertainty.draw(parameters, self.simulated, rng), parameters)
         names = [column.name for column in self.schema.numeric_columns()]
         others = [column for column in self.schema.columns if column.role in ("label", "target")]
         others = others if len(frame.columns) > len(names) else []
@@ -297,6 +298,17 @@ class _Simulated:
             others = [*others, Column(person, "id", "text")]
         schema = Schema((*limits, *others), ball=self.schema.ball)
         return PrivateTable.seal(frame, schema, open_to_all=True)
+
+    def _tailed(self, frame: pd.DataFrame, parameters: Any) -> pd.DataFrame:
+        """Drawn rows, as far from their mean as the fit's own rows, where these were counted."""
+        distances = self.fit.distances
+        if distances is None:
+            return frame
+        public = PublicFrame.of(self.schema)
+        counted = self.rows if self.fit.persons is None else max(1.0, np.sum(distances.counts))
+        mean = public.to_units(parameters.mean)
+        rows = distances.like_rows(public.to_units(frame.to_numpy()), mean, float(counted))
+        return type(frame)(public.center + public.half_range * rows, columns=frame.columns)
 
     def _fits(self, table: PrivateTable, factor: float, noise: NoiseSource | None) -> list[Arrays]:
         """What the released algorithm finds in a table, in each draw of the noise."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpcore.accounting.published import PublishedBudget
+    from dpcore.fitting.distances import Distances
 
 Batch = TypeVar("Batch")
 
@@ -60,11 +61,13 @@ class Runs(Generic[Batch]):
 
     clipping: by what each step of the first run clips rows, in the model's own terms: a frame where
     rows themselves are clipped, else what their vectors are made with. Public or released.
+    distances: of all rows from their mean, where the fit has released them.
     """
 
     final: Batch
     history: Sequence[Batch]
     clipping: Sequence[Any] = ()
+    distances: Distances | None = None
 
 
 class Parameters(Protocol):

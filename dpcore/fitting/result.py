@@ -12,6 +12,7 @@ import numpy as np
 from dpcore.checks import whole
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
+from dpcore.fitting.distances import Distances
 from dpcore.fitting.recipe import Parameters
 from dpcore.privacy.guarantee import Guarantee
 from dpcore.privacy.ledger import Ledger
@@ -36,7 +37,8 @@ class Fit:
     parameters: in the data's own units. history: the parameters after each iteration. seed:
     ``None`` when the noise came from the system's entropy. schema, rows, persons, clip: the public
     limits, how many rows or different ids there are where that is public, and the share of the
-    public radius at which they were clipped.
+    public radius at which they were clipped. distances: of rows from their mean, where the fit has
+    released them.
     """
 
     model: str
@@ -50,6 +52,7 @@ class Fit:
     rows: int | None = None
     persons: int | None = None
     clip: float | None = None
+    distances: Distances | None = field(default=None, repr=False)
 
     def sample(self, count: int, seed: int = 0, schema: Schema | None = None) -> pd.DataFrame:
         """Synthetic rows from the fitted model; free, because it reads only what was released.

@@ -104,6 +104,7 @@ def dossier_of(
         **statements,
         "settings": {**fit.settings, "chosen_on": chosen_on},
         "clip": fit.clip,
+        "distances": None if fit.distances is None else fit.distances.as_dict(),
         "told_apart": _told_apart(fit),
         "schema": schema.to_toml(),
         "columns": [

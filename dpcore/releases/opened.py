@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dpcore.arrays import Array
 from dpcore.declaration import Model, declaration
 from dpcore.errors import InputError
+from dpcore.fitting.distances import Distances
 from dpcore.fitting.reopened import Reopened
 from dpcore.fitting.result import Fit
 from dpcore.privacy import Guarantee, Proof
@@ -84,6 +85,7 @@ def open_release(path: str | Path) -> OpenedRelease:
             rows=record.get("rows"),
             persons=record.get("persons"),
             clip=record.get("clip"),
+            distances=Distances.read(record.get("distances")),
         )
         release = (OpenedTexts if texts else OpenedRelease)(record, schema, fit, model, how)
         release.demand_sound()

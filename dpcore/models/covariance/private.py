@@ -51,7 +51,7 @@ class CovarianceRecipe(Recipe):
             fit = fit.back(ball)
         mean = within(fit.mean, public.is_ball, session.radius) if session.private else fit.mean
         fit = Covariances(mean, fit.covariance)
-        return Runs(fit, (fit,))
+        return Runs(fit, (fit,), distances=None if ball is None else ball.distances)
 
 
 def demand_two_columns(columns: int) -> None:

@@ -49,7 +49,7 @@ def release_in_ball(
     wide = at.norms.clip_squares(unit, spread, dim, crossing)
     about_mean = near.nats <= wide.nats
     radius = np.where(about_mean, near.radius, wide.radius)
-    ball = Ball(np.where(about_mean[:, None], at.mean, 0.0), radius)
+    ball = Ball(np.where(about_mean[:, None], at.mean, 0.0), radius, at.counted)
     noisy = _all_rows(session, Frame.balls(ball.middle, radius), 1.0, noise)
     left = np.where(about_mean, near.left, wide.left)
     outside = np.maximum(at.norms.square - at.distances.square, 0.0)

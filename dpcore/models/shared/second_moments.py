@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from dpcore.arrays import Array
+from dpcore.fitting.distances import Distances
 from dpcore.models.shared.moments import TINY, finite
 from dpcore.models.shared.threads import thin_product
 
@@ -39,10 +40,12 @@ class AllRows:
 @dataclass(frozen=True)
 class Ball:
     """Balls of the runs in unit coordinates, in which ``y = (u - middle) / radius``: middle
-    ``(B, d)``, radius ``(B,)``."""
+    ``(B, d)``, radius ``(B,)``. distances: of all rows from their mean, which said where it is
+    best."""
 
     middle: Array
     radius: Array
+    distances: Distances | None = None
 
 
 def sized(second_moment: Array, usual: Array, sd: Array) -> tuple[Array, Array]:
