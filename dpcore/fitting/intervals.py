@@ -51,6 +51,7 @@ LEVEL = 0.9
 EARLIER = "an earlier version of this method made the fit"
 WORLDS, DRAWS, MOST_ROWS = 6, 16, 2_000  # tables drawn, noise draws on each, rows of each
 QUICK = (1, 24, 1_000)  # the same, for the sentence alone
+MANY = 20  # times the rows of a table, which are drawn to know the law of them all
 WIDE = 32  # columns
 ONE_ROW_EACH = "This assumes one row for each {}: where more rows count, more can be told apart."
 UNKNOWN = "It is not known what can be told apart at this noise level: {}."
@@ -263,6 +264,7 @@ class _Simulated:
         moved: dict[str, list[Array]] = {name: [] for name in self.uncertainty.arrays}
         both: dict[str, list[Array]] = {name: [] for name in self.uncertainty.arrays}
         drawn = math.sqrt(self.simulated / self.rows)  # of the distance that rows make
+        origin = self._origin(seed)
         for world in range(self.worlds):
             table = self._table(self.fit.parameters, np.random.default_rng([seed, world]))
             (exact,) = self._fits(table, 0.0, None)
@@ -272,16 +274,30 @@ class _Simulated:
                 release = self.uncertainty.match(release, base, self.scale)
                 for name in self.uncertainty.arrays:
                     moved[name].append(release[name] - base[name])
-                    both[name].append(moved[name][-1] + drawn * (base[name] - self.released[name]))
+                    both[name].append(moved[name][-1] + drawn * (base[name] - origin[name]))
         stacked = [
             {name: np.stack(values) for name, values in distances.items()}
             for distances in (moved, both)
         ]
         return stacked[0], stacked[1]
 
-    def _table(self, parameters: Any, rng: np.random.Generator) -> PrivateTable:
-        """Rows drawn from a model, sealed as everybody's."""
-        frame = self._tailed(self.uncertainty.draw(parameters, self.simulated, rng), parameters)
+    def _origin(self, seed: int) -> Arrays:
+        """What simulated rows are drawn from: the release, or, where tails are added to it, what
+        many such rows have."""
+        if self.fit.distances is None:
+            return self.released
+        rng = np.random.default_rng([seed, self.worlds])
+        (many,) = self._fits(
+            self._table(self.fit.parameters, rng, MANY * self.simulated), 0.0, None
+        )
+        return self.uncertainty.match(many, self.released, self.scale)
+
+    def _table(
+        self, parameters: Any, rng: np.random.Generator, count: int | None = None
+    ) -> PrivateTable:
+        """Rows drawn from a model, by default as many as are simulated, sealed as everybody's."""
+        frame = self.uncertainty.draw(parameters, count or self.simulated, rng)
+        frame = self._tailed(frame, parameters)
         names = [column.name for column in self.schema.numeric_columns()]
         others = [column for column in self.schema.columns if column.role in ("label", "target")]
         others = others if len(frame.columns) > len(names) else []

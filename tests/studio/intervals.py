@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 from zlib import crc32
 
@@ -93,7 +94,8 @@ def line(model: str, name: str, words: Words) -> list[Array]:
             population.append(np.zeros(0))
             same.append(np.concatenate(rows))
             continue
-        like = _Simulated(fit, None, None, most=find(name).rows)  # a release whose rows are known
+        plain = replace(fit, distances=None)  # rows of the released parameters, and no others
+        like = _Simulated(plain, None, None, most=find(name).rows)  # a release whose rows are known
         for draw in range(max(1, draws // 4)):
             again = like._table(fit.parameters, np.random.default_rng([draw, 7]))
             other = private(model, again, epsilon, first + 100 + draw, words)
