@@ -133,6 +133,7 @@ def test_a_dossier_holds_what_a_covariance_has_counted() -> None:
     release = made("covariance")
     record = json.loads((Path(release.folder) / "dossier.json").read_text(encoding="utf-8"))
     opened = dp.open_release(release.folder)
+    assert release.fit.distances is not None
     assert record["distances"] == release.fit.distances.as_dict()
     assert opened.intervals().as_dict() == release.fit.intervals().as_dict()
 

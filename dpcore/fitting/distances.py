@@ -97,7 +97,7 @@ class Distances:
         gap = np.concatenate([shares[:first], np.maximum(falling, 0.0)]) - own
         noise = self.sd / rows / np.sqrt(np.concatenate([np.ones(first), together]))
         sure = np.maximum(1.0 - (SURE * noise / np.maximum(np.abs(gap), TINY)) ** 2, 0.0)
-        return np.maximum(own + sure * gap, 0.0)
+        return np.asarray(np.maximum(own + sure * gap, 0.0))
 
 
 def _falling(shares: Array) -> tuple[Array, Array]:

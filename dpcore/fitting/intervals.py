@@ -4,10 +4,12 @@ Rows are drawn from the released model, and the released algorithm runs on them 
 noise and without it. How far the two lie apart is how far a release may lie from the same algorithm
 without noise on the real rows: a parametric bootstrap of the noise (Efron, Tibshirani 1993, chapter
 6). Of many rows fewer are drawn, with as much noise a row. All of it reads released numbers, public
-settings and the noise of the ledger's entries: it is post-processing and costs nothing. Where real
-rows are far from what the model assumes, intervals can be too narrow, above all where clipping cuts
-off long tails that the drawn rows do not have. With an id column one row is
-drawn for each person, since one is sure to count: of more rows the same noise moves less.
+settings and the noise of the ledger's entries: it is post-processing and costs nothing. Where a
+release has counted how far rows lie from their mean, drawn rows get such tails
+(:mod:`dpcore.fitting.distances`), so that clipping moves them as it does real ones. Otherwise
+intervals can be too narrow, above all where clipping cuts off long tails, and so they can where
+real rows are far from what the model assumes. With an id column one row is drawn for each person,
+since one is sure to count: of more rows the same noise moves less.
 
 An interval reaches as far to both sides as most of the simulated distances, since noise biases fits
 as well as it spreads them, times a factor that was measured for the model.
@@ -135,7 +137,8 @@ class Intervals:
     level: how often one covers what it is for; NaN where noise has left too little for any.
     same_rows: what the same algorithm finds without noise on the same rows; these include the
     privacy noise alone and, with a large budget, are far too narrow for a population, or where
-    columns have long tails, which clipping cuts off. population:
+    columns have long tails, which clipping cuts off, as far as a release does not tell of them.
+    population:
     the parameters of the population, if the model is true of it; these also include the chance of
     drawing these rows, and are missing where nothing was released of how rows are spread, and
     of models whose intervals did not hold on simulated populations.

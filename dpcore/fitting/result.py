@@ -12,7 +12,6 @@ import numpy as np
 from dpcore.checks import whole
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
-from dpcore.fitting.distances import Distances
 from dpcore.fitting.recipe import Parameters
 from dpcore.privacy.guarantee import Guarantee
 from dpcore.privacy.ledger import Ledger
@@ -21,6 +20,7 @@ from dpcore.schema import Schema
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dpcore.fitting.distances import Distances
     from dpcore.fitting.intervals import Intervals
     from dpcore.wall.data import PrivateCorpus
     from dpcore.wall.table import PrivateTable

@@ -12,6 +12,7 @@ from typing import Any
 from dpcore.accounting.published import PublishedBudget
 from dpcore.arrays import Array
 from dpcore.errors import InputError
+from dpcore.fitting.distances import Distances
 from dpcore.fitting.recipe import Recipe, Runs
 from dpcore.models.covariance import CovarianceSettings, mathematics
 from dpcore.models.covariance.mathematics import Covariances
@@ -47,11 +48,13 @@ class CovarianceRecipe(Recipe):
         demand_two_columns(public.dim)
         released, ball = release_in_ball(session, noise)
         fit = mathematics.repaired(released)
+        distances = None
         if ball is not None:
             fit = fit.back(ball)
+            distances = None if ball.counted is None else Distances(*ball.counted)
         mean = within(fit.mean, public.is_ball, session.radius) if session.private else fit.mean
         fit = Covariances(mean, fit.covariance)
-        return Runs(fit, (fit,), distances=None if ball is None else ball.distances)
+        return Runs(fit, (fit,), distances=distances)
 
 
 def demand_two_columns(columns: int) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from dpcore.arrays import Array
-from dpcore.fitting.distances import Distances
 from dpcore.fitting.recipe import row_bound
 from dpcore.models.shared.group_means import count_and_sum_weights, within
 from dpcore.models.shared.moments import TINY, drawn_in, finite
@@ -87,7 +86,8 @@ class Location:
 
     rows ``(B,)``: how many. mean ``(B, d)``, drawn in by its noise, whose variance in a coordinate
     is noise ``(B,)``. norms: distances from the middle of the bounds. distances: from the mean.
-    counted: the latter as they left.
+    counted: the latter as they left, edges of the bins ``(J,)``, noisy counts ``(B, J + 1)`` and
+    the deviation of their noise ``(B,)``.
     """
 
     rows: Array
@@ -95,7 +95,7 @@ class Location:
     noise: Array
     norms: Reach
     distances: Reach
-    counted: Distances
+    counted: tuple[Array, Array, Array]
 
 
 def located(
@@ -131,7 +131,7 @@ def located(
     mean = within(mean, session.public.is_ball, whole)
     around = replace(view, middle=mean)
     counts, sd = around.radii("distances from the mean", distances)
-    counted = Distances(edges(whole), finite(counts), np.broadcast_to(sd, (runs,)))
+    counted = edges(whole), finite(counts), np.broadcast_to(sd, (runs,))
     at_distances = reach(counts, sd, rows, whole, usual)
     return Location(rows, mean, noise, norms_of_rows, at_distances, counted)
 

@@ -10,7 +10,6 @@ from typing import Protocol
 import numpy as np
 
 from dpcore.arrays import Array
-from dpcore.fitting.distances import Distances
 from dpcore.models.shared.moments import TINY, finite
 from dpcore.models.shared.threads import thin_product
 
@@ -40,12 +39,12 @@ class AllRows:
 @dataclass(frozen=True)
 class Ball:
     """Balls of the runs in unit coordinates, in which ``y = (u - middle) / radius``: middle
-    ``(B, d)``, radius ``(B,)``. distances: of all rows from their mean, which said where it is
-    best."""
+    ``(B, d)``, radius ``(B,)``. counted: the distances that said where it is best; see
+    :class:`~dpcore.models.shared.location.Location`."""
 
     middle: Array
     radius: Array
-    distances: Distances | None = None
+    counted: tuple[Array, Array, Array] | None = None
 
 
 def sized(second_moment: Array, usual: Array, sd: Array) -> tuple[Array, Array]:
