@@ -23,7 +23,7 @@ from dpcore.releases import paid
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger
 from dpcore.releases.paid import PaidError, paid_fit
-from dpcore.schema import Schema
+from dpcore.schema import Column, Schema
 from dpcore.sklearn import (
     DPGaussianMixture,
     DPKMeans,
@@ -187,6 +187,20 @@ def test_without_a_ledger_the_guarantee_says_that_it_counts_one_fit() -> None:
     assert ALONE not in DPKMeans(2, bounds=(-5, 5), random_state=0).fit(ROWS).guarantee_.notes
 
 
+def test_a_sample_that_no_adjacency_covers_costs_nothing(tmp_path: Path) -> None:
+    """It is refused before a coin is tossed for it."""
+    import pandas as pd
+
+    answers = (Column("yes", "target", "category", categories=("no", "yes")),)
+    rows = pd.DataFrame({"x": ROWS[:, 0], "yes": np.where(ROWS[:, 1] > 3.0, "yes", "no")})
+    sealed = dp.load(rows, schema=Schema((Column("x", lower=-5.0, upper=5.0), *answers)))
+    ledger = book(tmp_path, filter="sums", adjacency="feature")
+    by_column = replace(ONE, adjacency="feature")
+    with pytest.raises(InputError, match="feature does not apply"):
+        paid_fit("logistic", sealed, privacy=by_column, ledger=ledger, algorithm="dpvi")
+    assert not ledger.state().releases
+
+
 @every(
     "words, field",
     [
@@ -216,7 +230,8 @@ def test_noise_is_paid_for_once_before_any_of_it_is_drawn() -> None:
         lambda source: source.normal((2,)),
         lambda source: source.laplace((2,)),
         lambda source: source.long_tailed(2),
-        lambda source: source.coins,
+        lambda source: source.coins[0].random(2),
+        lambda source: source.coins[0].choice(4, 2),
     ]
 
     def refuse() -> None:

@@ -20,17 +20,22 @@ Indices = NDArray[np.intp]
 
 
 class SecretCoins:
-    """The coins of one stream: who is in a sample, which of its words a document keeps."""
+    """The coins of one stream: who is in a sample, which of its words a document keeps.
 
-    def __init__(self, stream: np.random.Generator) -> None:
-        self._stream = stream
+    pay: called before each toss; where it raises, nothing is tossed.
+    """
+
+    def __init__(self, stream: np.random.Generator, pay: Callable[[], None] = lambda: None) -> None:
+        self._stream, self._pay = stream, pay
 
     def random(self, shape: int | tuple[int, ...]) -> Array:
         """Uniform numbers in ``[0, 1)``, of this shape."""
+        self._pay()
         return self._stream.random(shape)
 
     def choice(self, rows: int, size: int) -> Indices:
         """``size`` different ones of so many rows, each set of them as likely as any other."""
+        self._pay()
         return self._stream.choice(rows, size, replace=False, shuffle=False)
 
     def __reduce__(self) -> str | tuple[object, ...]:
@@ -107,9 +112,8 @@ class NoiseSource:
 
     @property
     def coins(self) -> list[SecretCoins]:
-        """The coins of each draw, from the stream of its noise."""
-        self._paid()
-        return [SecretCoins(stream) for stream in self._streams]
+        """The coins of each draw, from the stream of its noise; the first toss pays."""
+        return [SecretCoins(stream, self._paid) for stream in self._streams]
 
     def __repr__(self) -> str:
         return f"NoiseSource({'seeded' if self.rehearsal else 'system entropy'})"

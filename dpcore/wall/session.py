@@ -317,6 +317,20 @@ class Session(Generic[S]):
             raise WallError("each block needs exactly one noise setting")
         for noise in noises:
             _check_noise(noise, private=self.private)
+            self._sensitivities(contribution, noise)  # which an adjacency may not have
+
+    def _sensitivities(self, contribution: Statistic, noise: Noise) -> tuple[float, float]:
+        """How far all rows of one person move a noise's blocks: in L2, and in the norm of its law.
+
+        Raises InputError for an adjacency or a law that the contribution does not cover.
+        """
+        blocks = _blocks(noise, contribution)
+        l2 = self._moved(partial(_joint, contribution, blocks))
+        if noise.law != "laplace":
+            return l2, l2
+        return l2, self._moved(
+            lambda adjacency: sum(contribution.l1_sensitivity(adjacency, b) for b in blocks)
+        )
 
     def _moved(self, by_a_row: Callable[[str], float]) -> float:
         """How far all rows of one person move a sum, from how far one row does. With an id column
@@ -359,12 +373,7 @@ class Session(Generic[S]):
         if isinstance(self._noise, GridNoise):
             return self._add_whole_numbers(what, total, contribution, noise, self._noise)
         laplace, blocks = noise.law == "laplace", _blocks(noise, contribution)
-        l2 = self._moved(partial(_joint, contribution, blocks))
-        bound = l2
-        if laplace:
-            bound = self._moved(
-                lambda adjacency: sum(contribution.l1_sensitivity(adjacency, b) for b in blocks)
-            )
+        l2, bound = self._sensitivities(contribution, noise)
         multipliers = np.broadcast_to(np.asarray(noise.noise_multiplier, dtype=float), (self.runs,))
         scale = noise_scale(multipliers, bound) if self.private else np.zeros(self.runs)
         self._ask_rows()
@@ -407,7 +416,7 @@ class Session(Generic[S]):
         public_rows = self.rows if self.persons is None else self.persons * self.rows_per_person
         grid: Grid = grid_for(
             float(noise_multiplier),
-            self._moved(partial(_joint, contribution, blocks)),
+            self._sensitivities(contribution, noise)[0],
             _joint(contribution, blocks, "add_remove"),
             MOST_ROWS if public_rows is None else public_rows,
             sum(total[:, :, contribution.slice(block)].size for block in blocks),
