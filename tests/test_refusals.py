@@ -791,6 +791,34 @@ def test_things_of_another_kind_are_refused_in_python(act: Callable[[], Any], pr
     assert str(refusal.value).count(";") == 1
 
 
+def _judged(fitted: Schema, judged: Schema, model: str, **words: Any) -> float:
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"a": rng.random(200), "b": rng.random(200)})
+    rows["back"] = np.where(rows["a"] > 0.5, "yes", "no")
+    rows["kind"] = np.where(rows["a"] > 0.5, "two", "one")
+    budget = dp.Privacy(8.0, 1e-5)
+    fit = dp.fit(model, dp.load(rows, schema=fitted), privacy=budget, seed=0, **words)
+    return fit.score(dp.load(rows, schema=judged))
+
+
+def test_a_fit_is_scored_on_any_table_with_the_columns_that_its_model_reads() -> None:
+    plain, labelled = Schema(NUMBERS), Schema((KIND, *NUMBERS))
+    scores = [
+        _judged(fitted, judged, "kmeans", n_components=2)
+        for fitted in (plain, labelled)
+        for judged in (plain, labelled)
+    ]
+    assert scores == [scores[0]] * 4
+
+
+@every("model, column", [("logistic", BACK), ("gmm-release", KIND)])
+def test_a_fit_is_not_scored_on_classes_in_another_order(model: str, column: Column) -> None:
+    """It would say how well the wrong class is told."""
+    back = Schema((*NUMBERS, replace(column, categories=column.categories[::-1])))
+    with pytest.raises(InputError, match="it has other columns, categories"):
+        _judged(Schema((*NUMBERS, column)), back, model)
+
+
 @every("kind", [InputError, NotCovered, SharesExceedDelta, TamperedError, PaidError, WallError])
 def test_an_error_leaves_a_worker_process(kind: type[DPCoreError]) -> None:
     """A pool waits for ever for one that cannot be unpickled."""

@@ -98,29 +98,35 @@ class Fit:
         word. k-means: the share of the spread that the centres explain. Logistic regression: AUC.
         Belief networks: the share of pixels reconstructed. Means and correlations: minus the error;
         gradient models: the share of the way from the start to the exact fit of ``table``.
-        Raises InputError for a table that has not been loaded, or has other columns or words.
+        Raises InputError for a table that has not been loaded, or has other columns, categories or
+        words than the fit read.
         """
         from dpcore.wall.table import demand_loaded  # which a fit that is read again does not need
 
         demand_loaded(table)
-        if self.schema is not None and _seen_of(table.schema) != _seen_of(self.schema):
-            raise InputError(
-                "table",
-                "it has other columns, or words, than the fit",
-                "give one with the same, in the same order",
-            )
         model = declaration(self.model)
+        if self.schema is not None and table.schema is not None:
+            theirs, own = (_seen_of(schema, model.reads) for schema in (table.schema, self.schema))
+            if theirs != own:
+                raise InputError(
+                    "table",
+                    "it has other columns, categories or words than the fit",
+                    "give one with the same, in the same order",
+                )
         judge = model.load(model.scorer)  # what its folder names: no fit imports what reads fits
         scorer = judge.scorer(table, self.settings, most=None)
         return float(judge.score(self.parameters.in_units(scorer.public), scorer)[0])
 
 
-def _seen_of(schema: Any) -> tuple[str, ...]:
-    """What a model sees of a table, by name: its columns in order, or the words of documents."""
+def _seen_of(schema: Any, reads: str) -> Any:
+    """What a model that ``reads`` sees of a table: its columns in order, each with its categories,
+    or the words of documents."""
     if not isinstance(schema, Schema):
-        return tuple(getattr(schema, "words", ()))
-    others = [column.name for column in schema.columns if column.role in ("label", "target")]
-    return (*(column.name for column in schema.numeric_columns()), *others)
+        return schema.words
+    others = {"label": "label", "target": "target", "outcome": "target"}
+    roles = ("feature", others.get(reads, "feature"))
+    read = [column for column in schema.columns if column.role in roles and column.type != "text"]
+    return [(column.name, column.categories) for column in sorted(read, key=lambda c: c.role)]
 
 
 def _drawn_inside(draw: Callable[[int], pd.DataFrame], count: int, schema: Schema) -> pd.DataFrame:
