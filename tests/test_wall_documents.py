@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -25,7 +26,13 @@ from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.noise import NoiseSource, PublicCoins
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics.topic_words import SharedOut, TopicWords, drawn_in, shared_out
+from dpcore.wall.statistics.topic_words import (
+    CELLS,
+    SharedOut,
+    TopicWords,
+    drawn_in,
+    shared_out,
+)
 from dpcore.wall.subsample import Minibatches, Sample
 
 ANY = st.floats(allow_nan=True, allow_infinity=True)
@@ -219,6 +226,22 @@ def test_the_one_block_has_the_sensitivity_of_the_whole(adjacency: str) -> None:
     whole = shape.l2_sensitivity(adjacency)
     assert shape.l2_sensitivity(adjacency, "counts") == whole > 0.0
     assert shape.l1_sensitivity(adjacency, "counts") == pytest.approx(math.sqrt(6.0) * whole)
+
+
+def test_documents_without_words_are_weighed_for_few_runs_at_once() -> None:
+    """Each has weights, whatever it says: those of many runs would fill the memory."""
+    together, topics = [], np.ones((8, 2, 6))
+    table = np.zeros((20_000, 6))
+    table[0] = 1.0
+
+    def e_step(bags: Bags, runs: Sequence[int]) -> Array:
+        together.append(len(runs) * bags.count * 2)
+        return np.ones((len(runs), bags.count, 2))
+
+    shape = TopicWords(2, 6, 20.0)
+    shape.total(session(table, 8), SharedOut(topics, e_step), None)
+    assert sum(together) == 8 * 20_000 * 2
+    assert max(together) <= CELLS
 
 
 def test_every_row_has_the_same_chance() -> None:

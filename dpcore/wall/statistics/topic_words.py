@@ -139,7 +139,8 @@ class TopicWords(Summed[SharedOut, NoisyTopics]):
                         bags, of.topics[run], weights, source.radius, source.length
                     )
 
-            count = max(1, _entries(self.components) // max(1, len(bags.words)))
+            size = max(1, len(bags.words), bags.count)  # documents may have no words
+            count = max(1, _entries(self.components) // size)
             parts = [runs[at : at + count].tolist() for at in range(0, len(runs), count)]
             _on_every_core(share_out, parts)
         return total, None
