@@ -117,6 +117,14 @@ def test_each_released_number_lies_in_its_own_interval(model: str) -> None:
     assert json.loads(json.dumps(found.as_dict()))["sentence"] == found.sentence
 
 
+@every("model", ["symmetric-mixture", "mixture-regression", "missing-regression"])
+def test_two_signs_are_one_model_unless_rows_tell_them_apart(model: str) -> None:
+    uncertainty = declaration(model).load(declaration(model).uncertainty)
+    beta = np.array([3.0, -2.0])
+    found = uncertainty.match({"beta": -beta}, {"beta": beta}, np.ones(2))["beta"]
+    assert np.array_equal(found, -beta if model == "missing-regression" else beta)
+
+
 def test_no_intervals_for_a_population_where_it_cannot_be_simulated() -> None:
     """The share of missing cells, the spread about centres and of columns were not released; of
     groups of Gaussians and Bernoullis these intervals held too rarely."""

@@ -1,12 +1,20 @@
 """What the intervals of coefficients need, and of the centres of two clouds."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.checks import listed
-from dpcore.fitting.intervals import Uncertainty, of_coefficients
+from dpcore.fitting.intervals import Arrays, Uncertainty, as_they_are, of_coefficients
+
+
+def _same_sign(moved: Arrays, reference: Arrays, scale: Array) -> Arrays:
+    """Coefficients ``(d,)`` and their opposite are one model, and so are two clouds."""
+    along = float(moved["beta"] @ reference["beta"])
+    return {"beta": math.copysign(1.0, along) * moved["beta"]}
 
 
 def _of_clouds(columns: list[str], apart: NDArray[np.bool_]) -> str:
@@ -22,8 +30,10 @@ def _of_clouds(columns: list[str], apart: NDArray[np.bool_]) -> str:
     return f"At this noise level the two clouds {verb} be told apart{where}."
 
 
-UNCERTAINTY = Uncertainty(("beta",), "beta", widen=1.25, from_zero=of_coefficients)
+UNCERTAINTY = Uncertainty(
+    ("beta",), "beta", widen=1.25, match=_same_sign, from_zero=of_coefficients
+)
 CLOUDS = replace(UNCERTAINTY, from_zero=_of_clouds)
 # Nothing was released about how many cells are missing: simulated rows are complete, and intervals
 # for a population held in 72 to 94%.
-MISSING_REGRESSION = replace(UNCERTAINTY, population=False)
+MISSING_REGRESSION = replace(UNCERTAINTY, match=as_they_are, population=False)
