@@ -187,6 +187,17 @@ def test_without_a_ledger_the_guarantee_says_that_it_counts_one_fit() -> None:
     assert ALONE not in DPKMeans(2, bounds=(-5, 5), random_state=0).fit(ROWS).guarantee_.notes
 
 
+def test_a_spent_ledger_does_not_tell_how_many_rows_there_are(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    """Under a lock their number is asked of last; whoever cannot pay would ask for nothing."""
+    monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
+    ledger = book(tmp_path, 0.1)
+    for centres in (len(ROWS), len(ROWS) + 1):
+        with pytest.raises(BudgetExceeded):
+            paid_fit("kmeans", table(), privacy=ONE, ledger=ledger, n_components=centres)
+
+
 def test_a_sample_that_no_adjacency_covers_costs_nothing(tmp_path: Path) -> None:
     """It is refused before a coin is tossed for it."""
     import pandas as pd

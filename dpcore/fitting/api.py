@@ -177,7 +177,7 @@ def fit_grid(
     delta_each: float | None = None,
     on_grid: GridNoise | None = None,
     demand: OfCount | None = None,
-    on_plan: Callable[[tuple[Event, ...]], None] | None = None,
+    on_plan: Callable[[tuple[Event, ...]], Callable[[], None]] | None = None,
     **options: Any,
 ) -> Grid:
     """Fit every budget with every noise draw at once; see :func:`fit`.
@@ -189,7 +189,8 @@ def fit_grid(
     delta per release, where its accounting needs one. on_grid: of a release, whose sums lie on a
     grid and have whole numbers as noise; nothing of it can be repeated. demand: refuses a public
     number of rows, when nothing else is left to refuse. on_plan: called with the releases of the
-    first budget, before the first number of their noise is drawn.
+    first budget, before rows are summed; what it returns, before the first number of their noise is
+    drawn.
 
     Raises InputError for settings, rows or budgets that the model does not cover, as :func:`fit`
     does.
@@ -226,9 +227,12 @@ def fit_grid(
     if clip is None:
         clip = how.clip if requests is not None or as_private else math.inf
 
+    charge: Callable[[], None] | None = None
+
     def pay() -> None:
         if on_plan is not None:
-            on_plan(scaled(how.events(settings), float(plan.factor[0])))
+            assert charge is not None, "nothing is drawn before it is planned"
+            charge()
 
     session = how.session(
         settings,
@@ -247,6 +251,8 @@ def fit_grid(
         settings = how.sized(settings, session.rows, session.adjacency)
         requests = _counted(requests, how.events(settings))
     plan = plan_noise(how, requests, settings, delta_each)
+    if on_plan is not None:
+        charge = on_plan(scaled(how.events(settings), float(plan.factor[0])))
     per_run = plan.repeated(len(draws))
     runs = how.fit(session, settings, per_run.factor, per_run.published)
     public: Any = table.schema

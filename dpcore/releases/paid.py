@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -76,9 +76,12 @@ def paid_fit(
     who = protected(privacy, table.schema)
     stated, states = Amount(float(privacy.epsilon), float(privacy.delta)), list[State]()
 
-    def pay(events: tuple[Event, ...]) -> None:
+    def checked(events: tuple[Event, ...]) -> Callable[[], None]:
+        """What pays for the releases, if they can be paid for: found out before a row is summed,
+        and before a number of rows is refused, which would otherwise tell it for nothing."""
+        noise = _planned(events, book, who)
         try:
-            states.append(book.reserve(_planned(events, book, who), stated, who))
+            book.check(noise, stated, who)
         except BudgetExceeded as refusal:
             state = book.state()
             if state.terms.filter != "zcdp" or used > state.left_amount.epsilon:
@@ -88,11 +91,12 @@ def paid_fit(
                 f"{privacy.accountant} plans for this epsilon costs more than is left; choose "
                 "accountant zcdp_tight. Nothing was spent or released."
             ) from refusal
+        return lambda: states.append(book.reserve(noise, stated, who))
 
     used = stated.epsilon * (1.0 - UNUSED)
     try:
         request = replace(privacy, epsilon=used)
-        fit = fit_grid(model, table, privacy=(request,), on_plan=pay, **options).fit()
+        fit = fit_grid(model, table, privacy=(request,), on_plan=checked, **options).fit()
         demand_proved(fit, who)
     except (Exception, KeyboardInterrupt) as problem:
         if not states:
