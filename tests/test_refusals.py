@@ -141,6 +141,7 @@ def of_terms(name: str, body: dict[str, Any] | None = None) -> Any:
         (lambda: Event(Gaussian(1.0), sampling=None), "sampling: None is not known"),  # type: ignore[arg-type]
         (lambda: Event(5.0), "mechanism: it is not a mechanism"),  # type: ignore[arg-type]
         (lambda: Event(Gaussian("much")), "noise_multiplier: 'much' is not a number"),  # type: ignore[arg-type]
+        (lambda: Event(Gaussian(np.complex128(2.0))), "noise_multiplier: .* is not a number"),  # type: ignore[arg-type]
         (lambda: Event(Laplace(None)), "scale: the amount of noise is negative or undefined"),  # type: ignore[arg-type]
     ],
 )

@@ -149,6 +149,8 @@ def _set(what: object, **fields: Any) -> None:
 def _amount(field: str, value: Any) -> Real:
     """An amount of noise, or an array of them, in double precision: smaller numbers overflow."""
     try:
+        if np.asarray(value).dtype.kind not in "biufUSO":  # complex numbers and dates
+            raise TypeError
         amount = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InputError(field, f"{value!r} is not a number", "give a number") from None

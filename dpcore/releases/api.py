@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 SPARED = 1e-7  # share of epsilon not used, so that a whole budget can be spent in one release
 COUNTED_BY = ("zcdp_tight", "rdp")  # what knows the discrete Gaussian law in many dimensions
 CLAIM = ".dpcore-release"  # a file that says which line this folder is being written for
-# Words of a fit that a release settles itself.
 LOCAL = (
     "in the local model each person adds noise, but a release adds it once, to the sum",
     "use trust central, or run dpcore fit with this trust and without a seed",
