@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -334,3 +335,11 @@ def test_a_nul_in_a_name_is_told_in_a_sentence(made: api.Release, tmp_path: Path
         for call in some:
             with pytest.raises(InputError, match=f"{field}: its name contains a NUL; give another"):
                 call()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(InputError, match=r"^dossier: it is a pipe or a device"):
+            verify(place)

@@ -175,8 +175,11 @@ def read_dossier(path: str | Path) -> dict[str, Any]:
     not JSON or is not a dossier of a known format. Nothing in it is verified yet: see
     :func:`verify`.
     """
+    file = path_of("dossier", path)
+    if file.exists() and not (file.is_file() or file.is_dir()):  # which would be waited for
+        raise InputError("dossier", "it is a pipe or a device", NAME_IT)
     try:
-        text = path_of("dossier", path).read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8")
         record = json.loads(text, object_pairs_hook=_once)
     except OSError as problem:
         raise InputError("dossier", f"it cannot be read ({problem.strerror})", NAME_IT) from None
