@@ -73,8 +73,8 @@ def test_a_column_that_does_not_vary_stays() -> None:
 
 
 def test_shares_that_never_rise_are_the_nearest() -> None:
-    falling, together = _falling(np.array([5.0, 1.0, 3.0, 2.0, 0.0, 1.0]))
-    assert falling.tolist() == [5.0, 2.0, 2.0, 2.0, 0.5, 0.5]
+    falling, together = _falling(np.array([5.0, 1.0, 3.0, 1.75, 0.0, 1.0]))
+    assert falling.tolist() == [5.0, 2.0, 2.0, 1.75, 0.5, 0.5]
     assert together.tolist() == [1.0, 2.0, 2.0, 1.0, 2.0, 2.0]
 
 

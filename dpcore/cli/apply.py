@@ -152,7 +152,7 @@ def _beside(frame: pd.DataFrame, copied: list[str], answers: pd.DataFrame) -> pd
 
 
 def _unlisted(schema: Schema, cells: NDArray[np.float64]) -> int:
-    """How many cells of categories are none of the listed ones: all their indicators are 0."""
+    """How many cells of categories hold none of the listed ones: all their indicators are 0."""
     from dpcore.schema.columns import indicators
 
     first = count = 0
@@ -169,7 +169,7 @@ def _note(cells: NDArray[np.float64], rows: NDArray[np.float64], unlisted: int) 
     missing = int(np.sum(~np.isfinite(cells)))
     moved = int(np.sum(np.isfinite(cells) & (cells != rows)))
     if unlisted:
-        print_note(f"cells that are no listed category, read as none of them: {unlisted:,}.")
+        print_note(f"cells that hold no listed category, read as none of them: {unlisted:,}.")
     if missing or moved:
         print_note(
             f"missing or infinite cells, replaced by their public fill: {missing:,}; cells "

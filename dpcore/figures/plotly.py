@@ -72,8 +72,8 @@ def figure(study: Study | Prices) -> go.Figure:
     """A study of :func:`dpcore.study` as a picture: exact, private, and what each budget buys; or
     the five prices of a list of releases against how often it is repeated.
 
-    ``figure(study).show(auto_play=False)`` shows it in a notebook. Raises ImportError without the
-    package plotly, InputError for anything else.
+    ``figure(study).show(auto_play=False)`` shows it in a notebook. Raises InputError for anything
+    else, and ImportError without the package plotly.
     """
     if not isinstance(study, Study | Prices):
         raise InputError("study", "it is not a study", "give what dpcore.study returns")

@@ -102,16 +102,11 @@ class Distances:
 
 def _falling(shares: Array) -> tuple[Array, Array]:
     """The nearest numbers ``(m,)`` that never rise, and how many of them are one mean ``(m,)``."""
-    means, sizes = list[float](), list[int]()
-    for share in shares.tolist():
-        mean, size = share, 1
-        while means and means[-1] < mean:
-            before = sizes.pop()
-            mean = (mean * size + means.pop() * before) / (size + before)
-            size += before
-        means.append(mean)
-        sizes.append(size)
-    return np.repeat(means, sizes), np.repeat(np.array(sizes, dtype=float), sizes)
+    from scipy.optimize import isotonic_regression
+
+    nearest = isotonic_regression(shares, increasing=False)
+    sizes = np.diff(nearest.blocks)
+    return np.asarray(nearest.x), np.repeat(sizes, sizes).astype(float)
 
 
 def _cumulated(shares: Array) -> Array:

@@ -49,7 +49,7 @@ def far_columns(part: str, record: dict[str, Any], places: Any, shares: Any) -> 
     lower, upper = np.array(record["bounds"], dtype=float).T
     away = np.abs(where - np.average(where, axis=0, weights=shares)) / (upper - lower)
     if away.max() < ROUNDING:
-        about = f"All {part}s are the same; their share of the rows (all columns: --json)."
+        about = f"All {part}s are the same. Each has this share of the rows (all columns: --json)."
         return about, [{part: str(k + 1), "share": f"{s:.1%}"} for k, s in enumerate(shares)]
     lines = [
         {

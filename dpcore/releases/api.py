@@ -28,8 +28,8 @@ from dpcore.releases.ledger import BudgetLedger, State
 from dpcore.releases.paid import (
     PaidError,
     complete,
-    demand_open,
     demand_proved,
+    demand_unsettled,
     failed,
     protected,
 )
@@ -196,7 +196,7 @@ def _demand_releasable(
 ) -> Schema | Vocabulary:
     """The public bounds, or words; raises where choices alone forbid a release."""
     one_of("chosen_on", chosen_on, tuple(CHOSEN))
-    demand_open("a release", options)
+    demand_unsettled("a release", options)
     demand_loaded(table)
     if table.schema is None:
         raise InputError("schema", "no public bounds were given", "give a .toml file with them")

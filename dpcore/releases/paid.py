@@ -58,7 +58,7 @@ def paid_fit(
     book = ledger if isinstance(ledger, BudgetLedger) else BudgetLedger(ledger)
     demand_privacy(privacy)
     demand_loaded(table)
-    demand_open("a fit charged to a ledger", options)
+    demand_unsettled("a fit charged to a ledger", options)
     own = {name: options[name] for name in options if name not in ("n_components", "clip")}
     demand_options(model, recipe(model).options, own)
     if privacy.mode != "proved":
@@ -144,7 +144,7 @@ def _planned(events: tuple[Event, ...], book: BudgetLedger, who: Protected) -> L
     return Ledger(tuple(entries))
 
 
-def demand_open(what: str, options: Mapping[str, Any]) -> None:
+def demand_unsettled(what: str, options: Mapping[str, Any]) -> None:
     """Raises InputError for a word that is no open choice of what is paid for."""
     for word in SETTLED:
         if word in options:

@@ -42,7 +42,7 @@ def test_it_writes_a_line_for_each_row_in_their_order(run: Run, rows: Path) -> N
     for line, chances in zip(lines[1:], expected, strict=True):
         assert [float(cell) for cell in line[2:]] == pytest.approx(chances.tolist(), rel=1e-5)
     assert " ".join(answer.err.split()) == (
-        "Note: cells that are no listed category, read as none of them: 1. "
+        "Note: cells that hold no listed category, read as none of them: 1. "
         "Note: missing or infinite cells, replaced by their public fill: 1; cells moved "
         "because they or their row lay outside the public limits: 1."
     )
