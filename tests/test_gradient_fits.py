@@ -193,6 +193,23 @@ def test_rows_added_or_removed_need_no_public_count(name: str) -> None:
     assert error(name, privacy, iterations=8, initial=NEAR) < 0.4
 
 
+@pytest.mark.parametrize("words", [{}, {"split": True, "iterations": 3}])
+def test_a_count_that_noise_hides_makes_no_wild_steps(words: dict[str, Any]) -> None:
+    """Of few rows, it may come out as 1 or less; coefficients would end at their largest norm."""
+    data, wanted = load("bundled:two_lines"), 9.9
+    privacy = Privacy(epsilon=0.2, delta=1e-5, adjacency="add_remove")
+    sizes = [
+        abs(
+            dp.fit(
+                "mixture-regression", data, privacy=privacy, seed=seed, sigma=4.5, **words
+            ).parameters.beta[0]
+        )
+        for seed in range(20)
+    ]
+    assert max(sizes) < 3.0 * wanted
+    assert words or 0.7 * wanted < np.median(sizes) < 1.2 * wanted
+
+
 @pytest.mark.parametrize("words", [{"split": True}, {"missing_rate": 0.2}])
 def test_where_rows_come_and_go_the_bound_is_over_the_coins(words: dict[str, Any]) -> None:
     """A row removed from the middle gives its coins to the next: no seed can promise more."""

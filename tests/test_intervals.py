@@ -287,6 +287,16 @@ def test_a_mean_whose_number_of_rows_had_more_noise_has_no_intervals() -> None:
         replace(fit, ledger=older).intervals(rows=2_000)
 
 
+def test_gradients_whose_divisor_could_be_too_small_have_no_intervals() -> None:
+    budget = dp.Privacy(2.0, 1e-5, adjacency="add_remove")
+    table = load.load("bundled:two_clouds")
+    fit = dp.fit("symmetric-mixture", table, privacy=budget, sigma=2.0, seed=1)
+    assert fit.intervals(rows=400).same_rows["beta"].shape == (2, 2)
+    older = [replace(e, what=e.what.replace(" and their number", "")) for e in fit.ledger]
+    with pytest.raises(dp.InputError, match=EARLIER):
+        replace(fit, ledger=Ledger(tuple(older))).intervals(rows=400)
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_releases_of_earlier_formats_say_so(number: int) -> None:
     release = dp.open_release(ROOT / f"tests/data/release_{number}/first")

@@ -27,6 +27,8 @@ from dpcore.wall.statistics import (
 )
 
 CALM, GROWTH = 0.02, 0.25  # noise at which a default norm ends at half sqrt(d tau); its power
+LEAST = 2.0  # standard deviations of the noise in a number of rows: none is taken to be less
+COUNTED = "gradients and their number"  # where that number is not public
 FARTHEST = 10.0  # times the farthest target: where a slope is drawn back, unless a norm is given
 
 
@@ -51,6 +53,7 @@ class Ascent:
             groups = LocalParts if settings.trust == "local" else Parts
             self.parts = groups(session, settings.iterations, own=settings.own, hidden=self._hidden)
         self.counted: list[Array] = []
+        self.divisor: Array | None = None  # the latest, where it is not public
 
     @property
     def _hidden(self) -> float:
@@ -96,8 +99,8 @@ class Ascent:
         if settings.threshold is not None or not session.private:
             return np.full(runs, norm)
         rows = np.full(runs, math.nan)
-        if self.counted:
-            rows = np.maximum(np.mean(self.counted, axis=0), 1.0)
+        if self.divisor is not None:
+            rows = self.divisor
         elif session.rows is not None or settings.rows is not None:
             rows = np.full(runs, max(1.0, float(self._expected_rows())))
         unit = BallVector(self.dim, 1.0).l2_sensitivity(session.adjacency)
@@ -141,24 +144,28 @@ class Ascent:
         if self.settings.mode == "paper" and self.bend is not None:
             multiplier = multiplier * (LIMIT / contribution.bound)  # its bound is that of phi
         noise = Noise("gaussian", multiplier)
+        summed = "gradients" if self.session.rows is not None else COUNTED
         if self.parts is not None:
             what = (
-                f"iterations 1 to {self.settings.iterations}: gradients, each step on its own rows"
+                f"iterations 1 to {self.settings.iterations}: {summed}, each step on its own rows"
             )
             return self.parts.release_next(what, contribution, step, noise)
         return self.session.release(
-            f"iteration {iteration}: gradients",
+            f"iteration {iteration}: {summed}",
             contribution,
             Vectors(step, own=self.settings.own, hidden=self._hidden),
             noise,
         )
 
     def _divisor(self, noisy: NoisyVectors) -> Array:
-        """How many rows were summed ``(B,)``: public, or the mean of what was released so far."""
+        """How many rows were summed ``(B,)``: public, or the mean of what was released so far, and
+        at least what its noise could pass for: with too small a divisor, steps would be wild."""
         if self.session.rows is not None:
             return np.full(self.session.runs, max(1.0, float(self._expected_rows())))
         self.counted.append(noisy.counts)
-        return np.asarray(np.maximum(np.mean(self.counted, axis=0), 1.0))
+        least = np.maximum(1.0, LEAST * noisy.counts_sd / math.sqrt(len(self.counted)))
+        self.divisor = np.maximum(np.mean(self.counted, axis=0), least)
+        return self.divisor
 
     def _expected_rows(self) -> int:
         """Rows of one release: public, or the public guess."""

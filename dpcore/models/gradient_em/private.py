@@ -22,7 +22,7 @@ from dpcore.arrays import Array
 from dpcore.checks import listed
 from dpcore.errors import InputError
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
-from dpcore.models.gradient_em.ascent import Ascent
+from dpcore.models.gradient_em.ascent import COUNTED, Ascent
 from dpcore.models.gradient_em.mathematics import (
     MISSING,
     REGRESSIONS,
@@ -32,7 +32,7 @@ from dpcore.models.gradient_em.mathematics import (
 )
 from dpcore.models.gradient_em.parameters import GradientParameters
 from dpcore.models.gradient_em.settings import GradientSettings, MirroredSettings, MissingSettings
-from dpcore.privacy import Event, Gaussian, Privacy
+from dpcore.privacy import Event, Gaussian, Ledger, Privacy
 from dpcore.schema import Schema
 from dpcore.wall.data import MaskedRows, PublicFrame
 from dpcore.wall.session import Session
@@ -113,6 +113,11 @@ class GradientRecipe(Recipe):
             "the model's noise level, tau, threshold and step size were chosen without looking at "
             "the data",
         )
+
+    def as_made(self, settings: GradientSettings, ledger: Ledger) -> GradientSettings | None:
+        """Where the number of rows is not public, what was taken for it was once less."""
+        entry = ledger.entries[0]
+        return settings if entry.adjacency != "add_remove" or COUNTED in entry.what else None
 
     def notes(self, settings: GradientSettings, schema: Schema) -> tuple[str, ...]:
         """As :class:`Recipe` says: own units suit columns that lie about 0, and the step of a
