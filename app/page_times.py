@@ -77,7 +77,7 @@ def room_of(frame: FrameType | None) -> str:
     if frame is not None and waits(frame):
         return ""
     room = ""
-    while frame is not None:
+    while isinstance(frame, FrameType):  # of a thread that goes on meanwhile, it may be anything
         file = frame.f_code.co_filename
         if IMPORTS in file:
             return "imports"
