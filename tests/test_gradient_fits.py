@@ -19,9 +19,11 @@ from dpcore.errors import InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.recipe import recipe
 from dpcore.models.gradient_em.mathematics import GRADIENT_MODELS, apart
+from dpcore.models.gradient_em.regressions import directions
 from dpcore.models.shared.truncation import LIMIT, largest
 from dpcore.privacy import Privacy
 from dpcore.schema import Column, Schema
+from dpcore.wall.statistics import BallVector
 from dpcore.wall.table import PrivateTable
 
 NAMES = tuple(GRADIENT_MODELS)
@@ -208,6 +210,58 @@ def test_a_count_that_noise_hides_makes_no_wild_steps(words: dict[str, Any]) -> 
     ]
     assert max(sizes) < 3.0 * wanted
     assert words or 0.7 * wanted < np.median(sizes) < 1.2 * wanted
+
+
+def _steep(rows: int, dim: int, seed: int) -> tuple[PrivateTable, np.ndarray]:
+    """Rows of two regressions with coefficients twelve times the noise, and these."""
+    rng = np.random.default_rng([rows, dim, seed])
+    beta = rng.normal(size=dim)
+    beta *= 12.0 / np.linalg.norm(beta)
+    frame, schema = made.regressions_table(rows, beta, 1.0, rng)
+    return PrivateTable.seal(frame, schema, open_to_all=True), beta
+
+
+@pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
+def test_two_regressions_are_looked_for_where_targets_are_large(adjacency: str) -> None:
+    """From half of the public starts, all steps are spent on the way to coefficients so large."""
+    privacy = Privacy(epsilon=2.0, delta=1e-5, adjacency=adjacency)
+    errors: dict[int | None, list[float]] = {None: [], 0: []}
+    for seed in range(6):
+        data, beta = _steep(3_000, 10, seed)
+        for start, far in errors.items():
+            fit = dp.fit("mixture-regression", data, privacy=privacy, seed=seed, start=start)
+            far.append(float(apart(fit.parameters.beta[None], beta, mirrored=True)[0]) / 12.0)
+            first = fit.ledger.entries[0].what
+            assert ("directions of rows" in first) == (start is None)
+            assert len(fit.ledger) == 15
+    assert max(errors[None]) < 0.03
+    assert max(errors[0]) > 0.3
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"split": True},
+        {"trust": "local"},
+        {"initial": (1.0, 1.0)},
+        {"start": 3},
+        {"iterations": 2},
+    ],
+)
+def test_a_direction_is_released_only_where_it_serves(words: dict[str, Any]) -> None:
+    fit = dp.fit("mixture-regression", _steep(500, 2, 0)[0], privacy=BUDGET, seed=0, **words)
+    assert "directions" not in fit.ledger.entries[0].what
+
+
+def test_what_a_row_says_of_a_direction_is_bounded_for_any_row() -> None:
+    """Rows and targets of every size, none and undefined ones; of a row of zeros, nothing."""
+    ends = np.array([0.0, -0.0, 1e-300, 1e300, -3.0, 40.0, math.inf, -math.inf, math.nan])
+    rows, targets = (part.ravel() for part in np.meshgrid(ends, ends))
+    vectors = directions(2.0, 40.0, np.stack([rows, np.ones_like(rows)]), targets)
+    shape = BallVector(6, 1.0)
+    reach = np.linalg.norm([shape.sum(vectors[None, :, [i]]) for i in range(len(rows))], axis=-1)
+    assert np.all(reach <= 1.0 + 1e-12)
+    assert not shape.sum(directions(2.0, 40.0, np.zeros((2, 1)), np.ones(1))[None]).any()
 
 
 @pytest.mark.parametrize("words", [{"split": True}, {"missing_rate": 0.2}])

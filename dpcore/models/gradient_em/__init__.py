@@ -15,7 +15,12 @@ from dpcore.declaration import (
     Statement,
     World,
 )
-from dpcore.models.gradient_em.settings import GradientSettings, MirroredSettings, MissingSettings
+from dpcore.models.gradient_em.settings import (
+    GradientSettings,
+    MirroredSettings,
+    MissingSettings,
+    RegressionsSettings,
+)
 
 _METHODS = {
     "robust_means": Method("Robust means", "paper", ("zcdp",), algorithm="robust"),
@@ -36,7 +41,9 @@ _DECIDES = (
     "the norm of the coefficients relative to sigma, and how much of its range each column fills"
 )
 STATEMENT = Statement(
-    adds="a clipped gradient: *diameter of a ball of clipped vectors and a count*",
+    adds="a clipped gradient: *diameter of a ball of clipped vectors and a count*; of two "
+    "regressions on several columns, before that, the square of a row's direction, weighted by the "
+    "size of its target: *the same*",
     proved="every step uses all rows; gradients are clipped to norm sqrt(d tau), where tau bounds "
     "a coordinate's mean square, or less where noise is strong",
     claim="Wang et al. 2023, Algorithm 2 and Theorem 3: the claim holds where each row is used in "
@@ -111,7 +118,8 @@ MIXTURE_REGRESSION = _gradient_model(
     "mixture-regression",
     "Mixture of two regressions",
     "a mixture of two regressions (two lines with opposite slopes)",
-    MirroredSettings,
+    RegressionsSettings,
+    worlds=(World(edges=0.3, mirrored=True), *_WORLDS[1:]),
     reads="target",
     plane=False,
     picture="picture:LINES_PORTRAIT",

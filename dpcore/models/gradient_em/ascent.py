@@ -11,10 +11,11 @@ from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.recipe import Runs
 from dpcore.models.gradient_em import mathematics as gradients
+from dpcore.models.gradient_em import regressions
 from dpcore.models.gradient_em.mathematics import Bend, Coefficients, GradientModel
 from dpcore.models.gradient_em.settings import GradientSettings
 from dpcore.models.shared.truncation import LIMIT, truncation
-from dpcore.wall.data import MaskedRows
+from dpcore.wall.data import MaskedRows, PublicFrame
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import (
     BallVector,
@@ -28,7 +29,10 @@ from dpcore.wall.statistics import (
 
 CALM, GROWTH = 0.02, 0.25  # noise at which a default norm ends at half sqrt(d tau); its power
 LEAST = 2.0  # standard deviations of the noise in a number of rows: none is taken to be less
-COUNTED = "gradients and their number"  # where that number is not public
+COUNTED = " and their number"  # is released, where it is not public
+MOST_COLUMNS = 64  # in which a direction is asked for: it takes numbers for all pairs of them
+LEAST_STEPS = 3  # of which one may go to a direction
+HIDDEN = 2.5  # from so much noise in a direction on, as _turned has it, it is no better than any
 FARTHEST = 10.0  # times the farthest target: where a slope is drawn back, unless a norm is given
 
 
@@ -59,12 +63,21 @@ class Ascent:
     def _hidden(self) -> float:
         return self.settings.missing_rate
 
+    @property
+    def _counted(self) -> str:
+        return COUNTED if self.session.rows is None else ""
+
     def run(self) -> Runs[Coefficients]:
-        """All steps of all runs, from the public start."""
-        beta = np.tile(self._initial(), (self.session.runs, 1))
-        history, clipping = [], []
-        for iteration in range(1, self.settings.iterations + 1):
-            bound = self._norms((iteration - 1) / self.settings.iterations)
+        """All steps of all runs, from the public start; the first may find a better one."""
+        start = self._initial()
+        beta, steps = np.tile(start, (self.session.runs, 1)), self.settings.iterations
+        history, clipping = list[Coefficients](), list[tuple[Array, float]]()
+        if self._asks_first:
+            beta = self._turned(start)
+            history.append(self._batch(beta))
+            clipping.append((start, math.inf))
+        for iteration in range(len(history) + 1, steps + 1):
+            bound = self._norms((iteration - 1) / steps)
             clipping.append((beta[0], float(bound[0])))
             mean = self._mean_gradient(beta, bound, iteration)
             beta = gradients.ascended(beta, mean, self.settings.step_size, self.norm)
@@ -75,7 +88,7 @@ class Ascent:
         initial = self.settings.initial
         if initial is None:
             norm = min(self.settings.start_norm or self.settings.sigma, self.norm)
-            return gradients.start(self.model, self.dim, norm, self.settings.start)
+            return gradients.start(self.model, self.dim, norm, self.settings.start or 0)
         if len(initial) != self.dim:
             raise InputError(
                 "initial",
@@ -83,6 +96,45 @@ class Ascent:
                 "give one number per column",
             )
         return np.array(initial)
+
+    @property
+    def _asks_first(self) -> bool:
+        """Whether the first release is of a direction instead of a gradient: public."""
+        settings = self.settings
+        return (
+            self.model.asks_first
+            and settings.start is None
+            and settings.initial is None
+            and settings.mode == "proved"
+            and not settings.split
+            and settings.iterations >= LEAST_STEPS
+            and 1 < self.dim <= MOST_COLUMNS
+        )
+
+    def _turned(self, start: Array) -> Array:
+        """Starts ``(B, d)`` as long as the public one ``(d,)``, in a released direction.
+
+        Steps turn slowly towards coefficients of large norm: from a public start at nearly a right
+        angle to them, all may be spent on the way. It stays where noise hides any direction: the
+        eigenvalues of noise of size q reach ``2 q sqrt d``, and those of d directions are ``1/d``.
+        """
+        reach = _farthest(self.session, self.settings)
+
+        def squares(rows: VectorRows, runs: slice) -> Array:
+            assert rows.targets is not None  # as of every regression
+            sigma = self.settings.sigma
+            return regressions.directions(sigma, reach, rows.rows, rows.targets)[None]
+
+        vectors = Vectors(squares, own=self.settings.own, alike=True)
+        shape = BallVector(self.dim * (self.dim + 1), 1.0)
+        summed = f"iteration 1: directions of rows with a large target{self._counted}"
+        noisy = self.session.release(summed, shape, vectors, Noise("gaussian", self.multiplier))
+        count = self._divisor(noisy)
+        first = regressions.first_direction(noisy.sums, count, self.dim)
+        sign = np.where(first @ start < 0.0, -1.0, 1.0)  # the one nearer to the public start
+        turned = np.linalg.norm(start) * sign[:, None] * first
+        hidden = 2.0 * self.dim**1.5 * noisy.sums_sd / count > HIDDEN
+        return np.asarray(np.where(hidden[:, None], start, turned))
 
     def _norms(self, progress: float) -> Array:
         """The largest norm of a gradient ``(B,)``, from what is public or released.
@@ -144,7 +196,7 @@ class Ascent:
         if self.settings.mode == "paper" and self.bend is not None:
             multiplier = multiplier * (LIMIT / contribution.bound)  # its bound is that of phi
         noise = Noise("gaussian", multiplier)
-        summed = "gradients" if self.session.rows is not None else COUNTED
+        summed = f"gradients{self._counted}"
         if self.parts is not None:
             what = (
                 f"iterations 1 to {self.settings.iterations}: {summed}, each step on its own rows"
@@ -230,11 +282,22 @@ def _norm(session: Session[MaskedRows], settings: GradientSettings, *, mixture: 
     """
     if settings.norm is not None:
         return settings.norm
-    public = session.public if mixture else session.source.target
-    assert public is not None  # a regression's session has a target
-    if not settings.own:
-        return public.radius if mixture else FARTHEST
+    if mixture:
+        return _reach(session.public, own=settings.own)
+    return FARTHEST * _farthest(session, settings)
+
+
+def _farthest(session: Session[MaskedRows], settings: GradientSettings) -> float:
+    """Of a regression's targets, in its coordinates."""
+    target = session.source.target
+    assert target is not None  # a regression's session has a target
+    return _reach(target, own=settings.own)
+
+
+def _reach(public: PublicFrame, *, own: bool) -> float:
+    """Of the points that the bounds allow, how far the farthest is from 0; own: as settings say."""
+    if not own:
+        return public.radius
     if public.is_ball:
         return float(np.linalg.norm(public.center) + public.half_range[0])
-    farthest = float(np.linalg.norm(np.abs(public.center) + public.half_range))
-    return farthest if mixture else FARTHEST * farthest
+    return float(np.linalg.norm(np.abs(public.center) + public.half_range))

@@ -25,7 +25,7 @@ class GradientModel:
     """One model's formulas; see :mod:`dpcore.models.gradient_em.symmetric` for their arguments.
 
     target, masked: whether it reads a target, and what is missing. mirrored: beta and -beta are the
-    same model.
+    same model. asks_first: whether the direction of beta can be asked for before a gradient.
     """
 
     name: str
@@ -35,6 +35,7 @@ class GradientModel:
     gradients: OfRows
     log_likelihood: OfRows
     mean_square: Callable[[float, float, float], float]
+    asks_first: bool
 
 
 def _of(name: str, module: Any, *, mirrored: bool) -> GradientModel:
@@ -46,6 +47,7 @@ def _of(name: str, module: Any, *, mirrored: bool) -> GradientModel:
         module.gradients,
         module.log_likelihood,
         module.mean_square,
+        module is regressions,
     )
 
 

@@ -3,6 +3,7 @@
 *clipped*: every gradient is drawn into a ball and all rows serve every step. *robust*: every
 coordinate is truncated softly (``shared.truncation``). *em*: neither, without privacy. In the local
 model every person sends one bounded gradient with noise of the own, in the step of one group.
+Proved, the first step of two regressions releases their direction, from which the others begin.
 Wang, Ding, Hu, Xie, Pan, Xu 2023, Algorithms 1 and 2. Proved, the clipped one at ``sqrt(d tau)``
 is the default: it knows no more than the robust one, whose box costs ``sqrt d`` more than a ball of
 the same typical gradient, and was the more accurate wherever both were run.
@@ -31,7 +32,12 @@ from dpcore.models.gradient_em.mathematics import (
     GradientModel,
 )
 from dpcore.models.gradient_em.parameters import GradientParameters
-from dpcore.models.gradient_em.settings import GradientSettings, MirroredSettings, MissingSettings
+from dpcore.models.gradient_em.settings import (
+    GradientSettings,
+    MirroredSettings,
+    MissingSettings,
+    RegressionsSettings,
+)
 from dpcore.privacy import Event, Gaussian, Ledger, Privacy
 from dpcore.schema import Schema
 from dpcore.wall.data import MaskedRows, PublicFrame
@@ -172,5 +178,5 @@ def printed_multiplier(request: Privacy, releases: int) -> float:
 
 
 SYMMETRIC_MIXTURE = GradientRecipe(SYMMETRIC, MirroredSettings)
-MIXTURE_REGRESSION = GradientRecipe(REGRESSIONS, MirroredSettings)
+MIXTURE_REGRESSION = GradientRecipe(REGRESSIONS, RegressionsSettings)
 MISSING_REGRESSION = GradientRecipe(MISSING, MissingSettings)

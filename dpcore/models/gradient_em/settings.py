@@ -14,6 +14,7 @@ from dpcore.models.shared.truncated_options import failure_option, rows_option
 from dpcore.options import (
     BY_METHOD,
     FITTED,
+    START,
     UNLESS_GIVEN,
     Dial,
     Settings,
@@ -166,7 +167,7 @@ class GradientSettings(Settings):
     )
     trust: str = option("central", word(*TRUSTS), not_asked=BY_METHOD)
     missing_rate: float = 0.0
-    start: int = option(0, from_zero, not_asked=_ONE_START)
+    start: int | None = option(0, from_zero, not_asked=_ONE_START)
     start_norm: float | None = option(None, positive, not_asked=_ONE_START)
     own: bool = option(
         True,
@@ -256,13 +257,34 @@ class GradientSettings(Settings):
 class MirroredSettings(GradientSettings):
     """Of the two models that are the same with the sign of beta changed: where they start."""
 
-    start: int = start_option()
+    start: int | None = start_option()
     start_norm: float | None = option(
         None,
         positive,
         "distance of the start from 0 [sigma]",
         metavar="R",
         dial=_START_NORM,
+    )
+
+
+@dataclass(frozen=True)
+class RegressionsSettings(MirroredSettings):
+    """Of the mixture of two regressions: a start that the first release finds, or a public one."""
+
+    start: int | None = option(
+        None,
+        from_zero,
+        "which of the public random starts [the first step finds one; 0 where it cannot]",
+        metavar="S",
+        dial=Dial(
+            START.label,
+            f"{START.help} If empty, the first step finds the direction in which targets are "
+            "large, where a proved fit of 2 to 64 columns has at least 3 steps, all of which use "
+            "all rows; elsewhere it is start 0.",
+            *(0, 999, 1, "%d"),
+            empty="found by the first step, where it can be",
+            still=START.still,
+        ),
     )
 
 

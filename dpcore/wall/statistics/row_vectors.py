@@ -99,12 +99,14 @@ class Vectors:
 
     step: given rows and a slice of the runs, the vectors ``(b, d, m)``. own: rows and target are
     shown in the data's own units about 0, not in public unit coordinates. hidden: share of the
-    observed numbers that is hidden on top, by a coin for each cell that reads no data.
+    observed numbers that is hidden on top, by a coin for each cell that reads no data. alike: all
+    runs ask the same, so that ``step`` is called for the first alone.
     """
 
     step: VectorStep
     own: bool = True
     hidden: float = 0.0
+    alike: bool = False
     _part: VectorRows | None = None  # of the rows, those that are summed
 
 
@@ -183,8 +185,9 @@ class _OneVector(Summed[Vectors, NoisyVectors]):
         if batches is not None:
             raise WallError("these rows cannot be subsampled")
         visible = rows_seen(session, of.own, of.hidden) if of._part is None else of._part
-        total = np.zeros((session.runs, 1, self.size))
-        for runs, members in _tiles(session.runs, visible.count, self.dim):
+        count = 1 if of.alike else session.runs
+        total = np.zeros((count, 1, self.size))
+        for runs, members in _tiles(count, visible.count, self.dim):
             part = visible.part(members)
             if session._for_good:
                 part = part.filled_up(_height(self.dim))
@@ -194,7 +197,7 @@ class _OneVector(Summed[Vectors, NoisyVectors]):
                 raise WallError("a model must give one vector for each run and row")
             total[runs, 0, 1:] += self.sum(alone(vectors, members))
         total[:, 0, 0] = visible.count
-        return total, None
+        return np.repeat(total, session.runs // count, axis=0), None
 
     def released(
         self, session: Session[Any], total: Array, scales: dict[str, Array], unnoised: None
