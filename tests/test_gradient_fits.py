@@ -212,6 +212,23 @@ def test_a_count_that_noise_hides_makes_no_wild_steps(words: dict[str, Any]) -> 
     assert words or 0.7 * wanted < np.median(sizes) < 1.2 * wanted
 
 
+@pytest.mark.parametrize("privacy", [None, Privacy(epsilon=2.0, delta=1e-5)])
+def test_steps_that_lead_too_far_are_halved(privacy: Privacy | None) -> None:
+    """Columns far from the middle of their limits: full steps would go to and fro, farther and
+    farther, up to the largest norm of the coefficients."""
+    rng = np.random.default_rng(4)
+    rows = rng.uniform(-1.0, -0.6, (3_000, 6))
+    target = np.clip(rows @ np.full(6, 0.15) + rng.normal(0.0, 0.1, 3_000), -1.0, 1.0)
+    names = [f"x{number}" for number in range(6)]
+    schema = Schema.from_bounds(dict.fromkeys(names, (-1.0, 1.0)))
+    schema = Schema((*schema.columns, Column("y", role="target", lower=-1.0, upper=1.0)))
+    data = load(pd.DataFrame(rows, columns=names).assign(y=target), schema=schema)
+    fit = dp.fit("missing-regression", data, privacy=privacy, seed=1, sigma=0.3, own=False)
+    beta = fit.parameters.beta
+    assert np.mean((target - rows @ beta) ** 2) < 0.1 * np.mean(target**2)
+    assert np.linalg.norm(beta) < 1.0
+
+
 def _steep(rows: int, dim: int, seed: int) -> tuple[PrivateTable, np.ndarray]:
     """Rows of two regressions with coefficients twelve times the noise, and these."""
     rng = np.random.default_rng([rows, dim, seed])

@@ -297,6 +297,15 @@ def test_gradients_whose_divisor_could_be_too_small_have_no_intervals() -> None:
         replace(fit, ledger=Ledger(tuple(older))).intervals(rows=400)
 
 
+def test_regressions_whose_steps_were_not_halved_have_no_intervals() -> None:
+    fit = fitted("missing-regression", 2.0)
+    assert fit.ledger.entries[0].what == "iteration 1: clipped gradients"
+    fit.intervals()
+    older = [replace(e, what=e.what.replace("clipped ", "")) for e in fit.ledger]
+    with pytest.raises(dp.InputError, match=EARLIER):
+        replace(fit, ledger=Ledger(tuple(older))).intervals()
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_releases_of_earlier_formats_say_so(number: int) -> None:
     release = dp.open_release(ROOT / f"tests/data/release_{number}/first")

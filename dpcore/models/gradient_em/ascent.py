@@ -32,6 +32,8 @@ LEAST = 2.0  # standard deviations of the noise in a number of rows: none is tak
 COUNTED = " and their number"  # is released, where it is not public
 MOST_COLUMNS = 64  # in which a direction is asked for: it takes numbers for all pairs of them
 LEAST_STEPS = 3  # of which one may go to a direction
+CLEAR = 3.0  # lengths of the noise in a gradient from which on it shows where a step led
+SHORTENED = {"clipped": "clipped gradients", "robust": "truncated gradients", "em": "gradients"}
 HIDDEN = 2.5  # from so much noise in a direction on, as _turned has it, it is no better than any
 FARTHEST = 10.0  # times the farthest target: where a slope is drawn back, unless a norm is given
 
@@ -76,11 +78,14 @@ class Ascent:
             beta = self._turned(start)
             history.append(self._batch(beta))
             clipping.append((start, math.inf))
+        length, last = np.full(len(beta), self.settings.step_size), np.zeros_like(beta)
         for iteration in range(len(history) + 1, steps + 1):
             bound = self._norms((iteration - 1) / steps)
             clipping.append((beta[0], float(bound[0])))
-            mean = self._mean_gradient(beta, bound, iteration)
-            beta = gradients.ascended(beta, mean, self.settings.step_size, self.norm)
+            mean, noise = self._mean_gradient(beta, bound, iteration)
+            if self.settings.mode == "proved":
+                length = np.where(_goes_too_far(mean, last, noise), length / 2.0, length)
+            beta, last = gradients.ascended(beta, mean, length[:, None], self.norm), mean
             history.append(self._batch(beta))
         return Runs(history[-1], tuple(history), clipping if self.algorithm == "clipped" else ())
 
@@ -162,8 +167,9 @@ class Ascent:
         least = np.minimum(1.0, 0.5 * (CALM / relative) ** GROWTH)
         return np.asarray(norm * least ** max(0.0, 2.0 * progress - 1.0))
 
-    def _mean_gradient(self, beta: Array, bound: Array, iteration: int) -> Array:
-        """Mean of the gradients ``(B, d)``, each no longer than ``bound (B,)``, with noise."""
+    def _mean_gradient(self, beta: Array, bound: Array, iteration: int) -> tuple[Array, Array]:
+        """Mean of the gradients ``(B, d)``, each no longer than ``bound (B,)``, and the standard
+        deviation ``(B,)`` of the noise in a coordinate of it."""
         sigma, bend = self.settings.sigma, self.bend
         of_rows = self.model.gradients
 
@@ -176,10 +182,10 @@ class Ascent:
 
         if self.algorithm == "em":
             noisy = self._measure(BallVector(self.dim, math.inf), plain, iteration)
-            return np.asarray(noisy.sums / self._divisor(noisy)[:, None])
+            return self._divided(noisy, np.ones(len(beta)))
         if bend is None:
             noisy = self._measure(BallVector(self.dim, 1.0), shortened, iteration)
-            return np.asarray(bound[:, None] * noisy.sums / self._divisor(noisy)[:, None])
+            return self._divided(noisy, bound)
         scale, soft = bend.scale, truncation(bend.smoothing)
 
         def truncated(rows: VectorRows, runs: slice) -> Array:
@@ -187,7 +193,12 @@ class Ascent:
                 return np.asarray(soft(plain(rows, runs) / scale[runs, None, None]))
 
         noisy = self._measure(BoxVector(self.dim, soft.largest), truncated, iteration)
-        return np.asarray(scale[:, None] * noisy.sums / self._divisor(noisy)[:, None])
+        return self._divided(noisy, scale)
+
+    def _divided(self, noisy: NoisyVectors, unit: Array) -> tuple[Array, Array]:
+        """The mean of vectors in some unit ``(B,)``, and the noise in a coordinate of it."""
+        unit = unit / self._divisor(noisy)
+        return unit[:, None] * noisy.sums, unit * noisy.sums_sd
 
     def _measure(
         self, contribution: BallVector | BoxVector, step: Any, iteration: int
@@ -196,7 +207,7 @@ class Ascent:
         if self.settings.mode == "paper" and self.bend is not None:
             multiplier = multiplier * (LIMIT / contribution.bound)  # its bound is that of phi
         noise = Noise("gaussian", multiplier)
-        summed = f"gradients{self._counted}"
+        summed = f"{SHORTENED[self.algorithm]}{self._counted}"
         if self.parts is not None:
             what = (
                 f"iterations 1 to {self.settings.iterations}: {summed}, each step on its own rows"
@@ -261,6 +272,15 @@ class Ascent:
             np.full(runs, target_origin),
             np.full(runs, target_scale),
         )
+
+
+def _goes_too_far(gradient: Array, last: Array, noise: Array) -> Array:
+    """Which runs ``(B,)`` stepped over what they look for: a gradient ``(B, d)`` that leads back
+    and is hardly shorter than the last, both far longer than their noise ``(B,)`` a coordinate."""
+    size, before = (np.linalg.norm(vector, axis=1) for vector in (gradient, last))
+    back = np.sum(gradient * last, axis=1) < -0.5 * size * before
+    clear = np.minimum(size, before) > CLEAR * math.sqrt(gradient.shape[1]) * noise
+    return np.asarray(back & clear & (size > 0.9 * before))
 
 
 def _algorithm(session: Session[MaskedRows], settings: GradientSettings) -> str:

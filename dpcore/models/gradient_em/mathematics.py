@@ -109,7 +109,7 @@ def start(model: GradientModel, dim: int, norm: float, seed: int) -> Array:
     return np.asarray(norm * direction / np.linalg.norm(direction))
 
 
-def ascended(beta: Array, gradient: Array, step_size: float, norm: float) -> Array:
+def ascended(beta: Array, gradient: Array, step_size: float | Array, norm: float) -> Array:
     """One step ``beta + step_size gradient``, drawn back into the public ball ``|beta| <= norm``.
 
     beta, gradient: ``(runs, d)``. Total: what is undefined leaves beta where it was.

@@ -23,7 +23,7 @@ from dpcore.arrays import Array
 from dpcore.checks import listed
 from dpcore.errors import InputError
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
-from dpcore.models.gradient_em.ascent import COUNTED, Ascent
+from dpcore.models.gradient_em.ascent import COUNTED, SHORTENED, Ascent
 from dpcore.models.gradient_em.mathematics import (
     MISSING,
     REGRESSIONS,
@@ -121,9 +121,13 @@ class GradientRecipe(Recipe):
         )
 
     def as_made(self, settings: GradientSettings, ledger: Ledger) -> GradientSettings | None:
-        """Where the number of rows is not public, what was taken for it was once less."""
-        entry = ledger.entries[0]
-        return settings if entry.adjacency != "add_remove" or COUNTED in entry.what else None
+        """What was taken for a number of rows that is not public was once less; and steps that led
+        too far, as those of regressions can, were not halved."""
+        entry = ledger.entries[-1]
+        counted = entry.adjacency != "add_remove" or COUNTED in entry.what
+        far = self.model.target or settings.step_size > 1.0
+        halved = any(words in entry.what for words in (SHORTENED["clipped"], SHORTENED["robust"]))
+        return settings if counted and (halved or not far) else None
 
     def notes(self, settings: GradientSettings, schema: Schema) -> tuple[str, ...]:
         """As :class:`Recipe` says: own units suit columns that lie about 0, and the step of a
