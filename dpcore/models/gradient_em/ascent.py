@@ -197,8 +197,8 @@ class Ascent:
 
     def _divided(self, noisy: NoisyVectors, unit: Array) -> tuple[Array, Array]:
         """The mean of vectors in some unit ``(B,)``, and the noise in a coordinate of it."""
-        unit = unit / self._divisor(noisy)
-        return unit[:, None] * noisy.sums, unit * noisy.sums_sd
+        count = self._divisor(noisy)
+        return unit[:, None] * noisy.sums / count[:, None], unit * noisy.sums_sd / count
 
     def _measure(
         self, contribution: BallVector | BoxVector, step: Any, iteration: int
