@@ -99,6 +99,9 @@ def _option(scenario: Scenario, data: Data, name: str, dial: Dial) -> None:
         whole = dial.form == "%d"
         span = tuple(map(int if whole else float, (dial.low, dial.high, dial.step)))
         number(key, dial.label, value, span, apply, dial.help, dial.form, dial.empty)
+        if dial.empty and value is not None:  # such a box takes no empty text
+            words = texts.emptied(dial.empty)
+            st.button(words, key=f"empty_{name}", type="tertiary", on_click=apply, args=(None,))
     else:
         bind(key, value)
         st.checkbox(dial.label, value, key=key, help=dial.help, on_change=on_choice(key, apply))

@@ -546,6 +546,19 @@ def test_a_widget_that_is_built_late_shows_what_is_asked(query: dict[str, str]) 
     assert seen > 6
 
 
+@pytest.mark.parametrize(("name", "value"), [("start", 3), ("norm", 9.0)])
+def test_a_box_that_was_empty_can_be_emptied_again(name: str, value: float) -> None:
+    """Streamlit puts a box's number back where a reader deletes it."""
+    page, key = opened(data="two_lines", model="mixture-regression"), f"setting_{name}"
+    assert not [one for one in page.button if one.key == f"empty_{name}"]
+    words = page.session_state["scenario"].words
+    healthy(page.number_input(key=key).set_value(value).run())
+    assert f"{name}:{value:g}" in page.session_state["scenario"].words
+    healthy(page.button(key=f"empty_{name}").click().run())
+    assert page.session_state["scenario"].words == words
+    assert page.number_input(key=key).value is None
+
+
 def test_the_number_of_groups_is_pulled_up_and_put_away_again() -> None:
     page = opened(**SMALL)
     for third in ("components", "clip", "components"):

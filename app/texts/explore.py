@@ -293,6 +293,11 @@ def clipping_share(*, documents: bool) -> str:
     return f"Clipping, as a share of {whole}"
 
 
+def emptied(usual: str) -> str:
+    """The button below a box with a number that was empty. usual: what an empty one means."""
+    return f"Reset to: {usual}"
+
+
 def rows_to_fit(things: str) -> str:
     """The box of the number of rows."""
     return f"Number of {things} to fit, n (0: all)"
