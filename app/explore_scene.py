@@ -37,6 +37,7 @@ from dpcore.figures.utility_curve import Marks, axis_of
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.privacy import Guarantee, Ledger
 from dpcore.privacy.guarantee import show, show_delta
+from dpcore.wall.data import target_frame, with_target
 
 Choices = Mapping[str, tuple[Choice, tuple[Any, ...]]]
 
@@ -246,12 +247,14 @@ def walked_panels(
     hides the exact fit, a batch of one."""
     if _asks_for_the_exact_fit(scenario):
         return ()
-    own = provenance(data) == "upload"
+    own, public = provenance(data) == "upload", data.public
+    if scenario.declared.reads == "target":
+        public = with_target(public, target_frame(data.schema))
 
     def drawn(fits: Any) -> tuple[Drawing, tuple[Panel, ...]]:
         drawing = portrait(scenario.model, _shown(scenario, data))(
             Subject(
-                public=data.public,
+                public=public,
                 exact=exact,
                 private=fits,
                 pair=pair(scenario, data),

@@ -176,6 +176,22 @@ def test_the_panels_show_the_fit_after_each_step_and_a_film_plays_them() -> None
     assert "plain" not in {panel.id for panel in scene_of(found, hidden, data, store).panels}
 
 
+@pytest.mark.parametrize(
+    ("table", "words"), [("two_lines", "pressure (change in mmHg)"), ("missing_answers", "pay ")]
+)
+def test_regressions_are_drawn_after_each_step(table: str, words: str) -> None:
+    """On one column, lines through rows and targets; on several, a slope for each."""
+    scenario, store = replace(opening(table), iterations=3), ResultStore()
+    data = data_of(scenario)
+    assert data is not None
+    panels = {
+        one.id: one for one in scene_of(walks(scenario, data, store), scenario, data, store).panels
+    }
+    for name in ("plain", "private"):
+        assert len(panels[name].alt) == 3
+        assert all(words in alt for alt in panels[name].alt)
+
+
 def test_the_band_holds_eight_of_ten_draws() -> None:
     draws = np.tile(np.linspace(0.0, 1.0, 101), (3, 1))
     scene = steps_scene(
