@@ -18,6 +18,7 @@ from dpcore.datasets.load import load
 from dpcore.errors import InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.recipe import recipe
+from dpcore.models.gradient_em import mathematics
 from dpcore.models.gradient_em.mathematics import GRADIENT_MODELS, apart
 from dpcore.models.gradient_em.regressions import directions
 from dpcore.models.shared.truncation import LIMIT, largest
@@ -268,6 +269,14 @@ def test_two_regressions_are_looked_for_where_targets_are_large(adjacency: str) 
 def test_a_direction_is_released_only_where_it_serves(words: dict[str, Any]) -> None:
     fit = dp.fit("mixture-regression", _steep(500, 2, 0)[0], privacy=BUDGET, seed=0, **words)
     assert "directions" not in fit.ledger.entries[0].what
+
+
+def test_a_direction_that_noise_hides_is_not_taken() -> None:
+    budgets = [replace(BUDGET, epsilon=epsilon) for epsilon in (0.001, 8.0)]
+    grid = fit_grid("mixture-regression", _steep(500, 3, 0)[0], privacy=budgets, seed=0)
+    public = mathematics.start(mathematics.REGRESSIONS, 3, 1.0, 0)
+    taken = [np.allclose(beta, public) for beta in grid.runs.history[0].beta]
+    assert taken == [True, False]
 
 
 def test_what_a_row_says_of_a_direction_is_bounded_for_any_row() -> None:

@@ -42,8 +42,8 @@ _DECIDES = (
 )
 STATEMENT = Statement(
     adds="a clipped gradient: *diameter of a ball of clipped vectors and a count*; of two "
-    "regressions on several columns, before that, the square of a row's direction, weighted by the "
-    "size of its target: *the same*",
+    "regressions on several columns, before that, the square of a row's direction, alone and "
+    "weighted by the size of its target: *the same*",
     proved="every step uses all rows; gradients are clipped to norm sqrt(d tau), where tau bounds "
     "a coordinate's mean square, or less where noise is strong",
     claim="Wang et al. 2023, Algorithm 2 and Theorem 3: the claim holds where each row is used in "

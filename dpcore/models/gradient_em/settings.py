@@ -280,8 +280,8 @@ class RegressionsSettings(MirroredSettings):
         dial=Dial(
             START.label,
             f"{START.help} If empty, the first step finds the direction in which targets are "
-            "large, where a proved fit of 2 to 64 columns has at least 3 steps, all of which use "
-            "all rows; elsewhere it is start 0.",
+            "large. This takes a proved fit of 2 to 64 columns with at least 3 steps, each of "
+            "which uses all rows; otherwise, and where noise hides the direction, it is start 0.",
             *(0, 999, 1, "%d"),
             empty="found by the first step, where it can be",
             still=START.still,
