@@ -230,6 +230,16 @@ def test_steps_that_lead_too_far_are_halved(privacy: Privacy | None) -> None:
     assert np.linalg.norm(beta) < 1.0
 
 
+@pytest.mark.parametrize("name", ["mixture-regression", "missing-regression"])
+def test_gradients_too_large_to_be_squared_say_nothing_of_a_step(name: str) -> None:
+    """A warning is an error here. Without privacy, nothing bounds a gradient."""
+    rows = np.random.default_rng(0).uniform(-1e75, 1e75, (200, 3))
+    limits = [Column(column, lower=-1e75, upper=1e75) for column in "ab"]
+    schema = Schema((*limits, Column("y", role="target", lower=-1e75, upper=1e75)))
+    data = load(pd.DataFrame(rows, columns=["a", "b", "y"]), schema=schema)
+    assert np.all(np.isfinite(dp.fit(name, data, privacy=None).parameters.beta))
+
+
 def _steep(rows: int, dim: int, seed: int) -> tuple[PrivateTable, np.ndarray]:
     """Rows of two regressions with coefficients twelve times the noise, and these."""
     rng = np.random.default_rng([rows, dim, seed])

@@ -274,9 +274,11 @@ class Ascent:
         )
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _goes_too_far(gradient: Array, last: Array, noise: Array) -> Array:
     """Which runs ``(B,)`` stepped over what they look for: a gradient ``(B, d)`` that leads back
-    and is hardly shorter than the last, both far longer than their noise ``(B,)`` a coordinate."""
+    and is hardly shorter than the last, both far longer than their noise ``(B,)`` a coordinate.
+    Total: none, where a length is too large to be squared."""
     size, before = (np.linalg.norm(vector, axis=1) for vector in (gradient, last))
     back = np.sum(gradient * last, axis=1) < -0.5 * size * before
     clear = np.minimum(size, before) > CLEAR * math.sqrt(gradient.shape[1]) * noise
