@@ -41,6 +41,7 @@ from dpcore.wall.grid import ROUNDING_UNIT, grid_for, on_grid
 from dpcore.wall.table import PrivateTable
 
 DELTA = 1e-5
+HALF, HALVES, NOT_WRITTEN = "\udcff", "surrogateescape", "which cannot be written in UTF-8"
 SCHEMA = dp.Schema.from_bounds({"x": (0.0, 10.0), "y": (-1.0, 1.0)})
 
 
@@ -331,6 +332,8 @@ def test_a_release_that_does_not_fit_leaves_everything_as_it_was(
         (InputError, "seed", {"seed": 1}),
         (InputError, "out", {"out": tmp_path / "no" / "where"}),
         (InputError, "components", {"n_components": 0}),
+        (InputError, NOT_WRITTEN, {"file": "März.csv".encode("cp1252").decode(errors=HALVES)}),
+        (InputError, NOT_WRITTEN, {"purpose": "\ud800"}),
     )
     for kind, words, changed in refused:
         choices = {"privacy": asked(), "ledger": book, "out": tmp_path / "out", **changed}
@@ -338,6 +341,19 @@ def test_a_release_that_does_not_fit_leaves_everything_as_it_was(
             api.release("gmm", table(), **choices)
     assert book.read_bytes() == before
     assert not (tmp_path / "out").exists()
+
+
+def test_a_schema_that_no_file_can_hold_costs_nothing(book: Path, tmp_path: Path) -> None:
+    """The report and the rows are in UTF-8; writing them would fail once the noise is drawn."""
+    before = book.read_bytes()
+    frame = pd.DataFrame({"x": np.linspace(0.0, 1.0, 50), "sex": ["f", "m"] * 25})
+    number = Column("x", lower=0.0, upper=1.0)
+    for title, words in ((HALF, ("f", "m")), ("", ("f", "m", HALF))):
+        schema = dp.Schema((number, Column("sex", type="category", categories=words)), title=title)
+        odd = PrivateTable.seal(frame, schema)
+        with pytest.raises(InputError, match=NOT_WRITTEN):
+            api.release("mean", odd, privacy=asked(), ledger=book, out=tmp_path / "out")
+    assert book.read_bytes() == before
 
 
 def test_bounds_read_off_the_data_are_no_ground_for_a_release(book: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -110,6 +110,7 @@ def release(
     rows = whole("synthetic_rows", synthetic_rows)
     texts = {"file": file, "controller": controller, "purpose": purpose}
     statements: dict[str, Any] = {name: _one_line(name, text) for name, text in texts.items()}
+    _demand_unicode({**statements, "schema": schema.to_toml()})
     book = ledger if isinstance(ledger, BudgetLedger) else BudgetLedger(ledger)
     who = protected(privacy, schema)
     stated = Amount(float(privacy.epsilon or 0.0), float(privacy.delta or 0.0))
@@ -240,6 +241,20 @@ def _one_line(name: str, text: object) -> str:
             name, f"it is not a text of at most {LONGEST} characters", "use a sentence or two"
         )
     return " ".join(text.split())
+
+
+def _demand_unicode(texts: Mapping[str, str]) -> None:
+    """Raise InputError for what no file in UTF-8 can hold, before it is paid for: a file name in
+    another encoding reaches Python as halves of surrogate pairs."""
+    for name, text in texts.items():
+        try:
+            text.encode()
+        except UnicodeEncodeError as problem:
+            raise InputError(
+                name,
+                f"it contains {text[problem.start]!a}, which cannot be written in UTF-8",
+                "leave it out, or rename what it names",
+            ) from None
 
 
 def demand_whole(model: str, privacy: Privacy, components: int, options: dict[str, Any]) -> None:
