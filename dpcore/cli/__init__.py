@@ -7,6 +7,7 @@ one sentence on standard error.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -64,6 +65,7 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    _ready_streams()
     try:
         _run(words)
         sys.stdout.flush()
@@ -81,6 +83,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"file: the system reports {reason!r}; check paths, permissions and the disk.", 2
         )
     return 0
+
+
+def _ready_streams() -> None:
+    """Whatever is printed can be: to nowhere where a stream is closed, into a file in UTF-8 as the
+    files that a command writes, and to a terminal that lacks a character as its number."""
+    for name in ("stdin", "stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, io.StringIO())
+        elif name != "stdin" and isinstance(stream, io.TextIOWrapper):
+            encoding = stream.encoding if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
 def _refuse(sentence: str, code: int) -> int:

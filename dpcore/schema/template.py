@@ -46,6 +46,7 @@ def template(
     ``[file]`` that were said beforehand, which count.
     """
     read = " and all rows" if proposal else f"{' line' if separator else ''} alone"
+    file = " ".join(file.encode(errors="replace").decode().split())  # one line, in UTF-8
     lines = [_FROM.format(file=file, rows=read) + (_ROWS if proposal else ""), _HEAD]
     if separator is not None:
         lines.append(_file(separator, proposal, stated or {}))

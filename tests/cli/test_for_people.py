@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -230,6 +232,31 @@ def test_a_process_ends_bad_input_with_code_2_and_nothing_on_stdout(tmp_path: Pa
     found = spawned("fit", "gmm", "absent.csv", *BUDGET, cwd=tmp_path)
     assert (found.returncode, found.stdout) == (2, "")
     assert found.stderr == "dpcore: absent.csv: there is no such file; check the path.\n"
+
+
+def test_a_process_prints_utf_8_whatever_the_system_prints(tmp_path: Path) -> None:
+    """A schema has typographic quotes, and a name on disk may be in another encoding."""
+    (tmp_path / "M\udce4rz.csv").write_text("\N{GRINNING FACE},b\n1,2\n", encoding="utf-8")
+    child = subprocess.run(
+        [sys.executable, "-m", "dpcore", "schema", "M\udce4rz.csv"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
+    )
+    assert (child.returncode, child.stderr) == (0, b"")
+    text = child.stdout.decode()
+    assert text.startswith("# The schema of M?rz.csv, to be filled in.")
+    assert list(tomllib.loads(text)["columns"]) == ["\N{GRINNING FACE}", "b"]
+
+
+@pytest.mark.parametrize("closed", ["stdin", "stdout", "stderr"])
+def test_a_closed_stream_is_no_error(closed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `dpcore ... >&-` leaves it."""
+    monkeypatch.setattr(sys, closed, None)
+    assert main(["cite", "gmm"]) == 0
+    monkeypatch.setattr(sys, closed, None)
+    assert main(["cite", "no such model"]) == 2
 
 
 @pytest.mark.full
