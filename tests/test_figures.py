@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 from dataclasses import replace
 from typing import Any
@@ -32,6 +33,7 @@ from dpcore.figures.scene import (
     Mark,
     Panel,
     Points,
+    Ring,
     Scene,
     Spots,
     at_step,
@@ -49,6 +51,7 @@ from dpcore.wall.data.corpus import Vocabulary
 
 STEPS, DRAWS = len(EPSILONS), 13
 BUDGETS = np.array(EPSILONS)
+TEN = dp.Schema.from_bounds({"x": (0.0, 10.0)})
 OUT_OF_REACH = 3  # the first budgets of the made-up grids have no fit
 
 
@@ -312,6 +315,17 @@ def test_a_clipping_that_cuts_is_a_ring_on_both_panels() -> None:
     panels = centres_scene(clip=0.5).as_dict()["panels"]
     kinds = [[layer["kind"] for layer in panel["layers"]] for panel in panels]
     assert ["ring" in found for found in kinds] == [True, True, False]
+
+
+def test_one_column_crosses_the_ring_where_its_rows_are_clipped() -> None:
+    """It is drawn against itself, so its rows lie on the diagonal."""
+    table = dp.load(pd.DataFrame({"x": np.linspace(0.0, 10.0, 60)}), schema=TEN)
+    shown = study_scene(
+        dp.study(table, Setting(components=2, clip=0.5), methods=("zcdp",), draws=2)
+    )
+    found = layers(shown, 1, Ring)[0]
+    ends = [found.cx + sign * found.rx * 0.5 / math.sqrt(2.0) for sign in (-1.0, 1.0)]
+    assert ends == pytest.approx([2.5, 7.5])
 
 
 def test_centres_say_where_they_are_and_how_many_rows_they_have() -> None:

@@ -5,6 +5,7 @@ A model's declaration names its :class:`Portrait`.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -115,14 +116,16 @@ def cloud(subject: Subject) -> tuple[Points, ...]:
 
 
 def ring(subject: Subject) -> tuple[Ring, ...]:
-    """The clipping ball's outline in the plane of two columns."""
+    """The clipping ball's outline in the plane of two columns; one column lies on the diagonal,
+    which the outline crosses where rows are clipped."""
     public, (i, j) = subject.public, subject.pair
+    reach = public.radius * (math.sqrt(2.0) if i == j else 1.0)
     return (
         Ring(
             cx=float(public.center[i]),
             cy=float(public.center[j]),
-            rx=float(public.half_range[i] * public.radius),
-            ry=float(public.half_range[j] * public.radius),
+            rx=float(public.half_range[i] * reach),
+            ry=float(public.half_range[j] * reach),
             label="clipping: drag",
             name="clip",
             limits=(0.1, 1.0),
