@@ -321,9 +321,10 @@ def _persons(upload: Upload, thing: str = "row") -> None:
     """What one row is about, and how many rows one of them can have."""
     left, right = st.columns(2)
     upload.unit = left.text_input(texts.unit_of(thing), upload.unit, key="upload_unit")
+    before = upload.rows_per_person
     upload.rows_per_person = int(
         right.number_input(
-            texts.things_per_person(thing), 1, 1000, upload.rows_per_person, key="upload_rpp"
+            texts.things_per_person(thing), 1, max(1000, before), before, key="upload_rpp"
         )
     )
 

@@ -129,6 +129,16 @@ def test_limits_that_are_shown_are_those_that_are_used() -> None:
     assert kept.table.schema == Schema.parse(LIMITS.replace("5000", "2"), "limits.toml")
 
 
+def test_a_schema_file_that_is_taken_away_leaves_its_rows_per_person() -> None:
+    """It may allow more than the box would let anybody choose."""
+    at = given(with_table(), LIMITS)
+    use(at).click().run()
+    next(one for one in at.button if one.label == upload_texts.CHANGE).click().run()
+    at.checkbox(key="upload_keep_toml").uncheck().run()
+    assert not at.exception
+    assert at.number_input(key="upload_rpp").value == 5000
+
+
 @pytest.mark.parametrize(("parts", "told"), [(2, False), (3, True)])
 def test_a_model_of_more_parts_than_rows_is_refused(parts: int, *, told: bool) -> None:
     at = given(with_table(), LIMITS.replace("5000", "2"))
