@@ -777,6 +777,11 @@ def _centres(**words: Any) -> Any:
         (partial(dp.audit, "gaussian", 1.0), "^privacy: it is not a dpcore.Privacy"),
         (lambda: dp.figure(_fit(seed=0)), "^study: it is not a study"),
         (partial(_study, setting="gmm"), "^setting: it is not a dpcore.Setting"),
+        (partial(_study, dp.Setting(components=0)), "^components: 0 is below 1"),
+        (partial(_study, dp.Setting(covariance="tied")), "^covariance: 'tied' is not known"),
+        (partial(_study, dp.Setting(words=(3,))), "^words: they are not pairs"),  # type: ignore[arg-type]
+        (partial(_study, dp.Setting(metric="loss")), "^metric: 'loss' is not known"),
+        (partial(_study, dp.Setting(clip=None)), "^clip: none was given"),  # type: ignore[arg-type]
         (partial(_study, draws=0), "^draws: 0 is below 1"),
         (partial(_study, epsilons=()), "^epsilons: it is not a list of numbers"),
         (partial(_study, epsilons=1.0), "^epsilons: it is not a list of numbers"),

@@ -19,7 +19,8 @@ from dpcore.accounting import accountant as registered
 from dpcore.accounting import covers
 from dpcore.accounting.base import check_epsilons
 from dpcore.arrays import Array
-from dpcore.checks import whole
+from dpcore.checks import one_of, positive, whole
+from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import (
     Scorer,
@@ -686,12 +687,36 @@ def study(
         raise InputError("epsilons", "it is not a list of numbers", "give one, such as [0.1, 1]")
     for method in methods:
         registered(method)
+    setting = _demanded(setting)
     held_against = references(table, setting, held_out=held_out)
     grid = budget_grid(
         table, setting, held_against.converged, budgets.tolist(), range(draws), held_out
     )
     drawn = curves(table, setting, grid, (setting.accountant, *methods), range(draws), held_out)
     return Study(setting, held_against, grid, drawn)
+
+
+def _demanded(setting: Setting) -> Setting:
+    """The setting with its numbers read; raises InputError where a field is not what it must be,
+    as no fit would that needs no privacy."""
+    try:
+        words = tuple(dict(setting.words).items())
+    except (TypeError, ValueError):
+        raise InputError(
+            "words", "they are not pairs of a name and a value", 'give (("sigma", 2.0),), say'
+        ) from None
+    if setting.metric != "":
+        one_of(
+            "metric", setting.metric, [metric.name for metric in declaration(setting.model).metrics]
+        )
+    read = replace(
+        setting,
+        words=words,
+        components=whole("components", setting.components),
+        clip=positive("clip", setting.clip),
+    )
+    read.refusal(read.accountant)
+    return read
 
 
 def _pooled(
