@@ -43,17 +43,28 @@ def typed_columns(data: Data) -> tuple[Column, ...]:
     if data.documents:
         return ()
     columns = tuple(
-        column for column in data.schema.columns if column.role in ("feature", "label", "target")
+        column
+        for column in data.schema.columns
+        if column.role in ("feature", "label", "target") and (column.is_number or values_of(column))
     )
     return columns if len(columns) <= MOST_TYPED else ()
 
 
+def values_of(column: Column) -> list[Any]:
+    """The only values that a cell of a column may have, where they are listed."""
+    return list(column.categories) or ([0, 1] if column.type == "binary" else [])
+
+
 def first_cells(data: Data) -> dict[str, Any]:
-    """Somebody in the middle of the public limits."""
-    cells: dict[str, Any] = {
-        column.name: column.categories[0] if column.type == "category" else column.fill
-        for column in typed_columns(data)
-    }
+    """Somebody in the middle of the public limits, with the first of all listed values."""
+    middle = dict(zip(data.public.names, data.public.center.tolist(), strict=True))
+    cells: dict[str, Any] = {}
+    for column in typed_columns(data):
+        values, fill = values_of(column), column.fill
+        if values:
+            cells[column.name] = values[0]
+        else:
+            cells[column.name] = middle.get(column.name) if fill is None else fill
     dates = {column.name for column in typed_columns(data) if column.type == "date"}
     return cells | {name: day_of(math.floor(cells[name])) for name in dates}
 

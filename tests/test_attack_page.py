@@ -23,6 +23,7 @@ from app import attacking, result_store, tables
 from app.scenario import Scenario, opening
 from app.texts import attack as attack_texts
 from app.texts.upload import TABLE_FIRST
+from app.views import attack as attack_view
 from dpcore.auditing.api import AUDITS
 from dpcore.auditing.attack import ALARMS, Attack, Play, attack, play, unplayed
 from dpcore.auditing.fits import Pair
@@ -31,7 +32,7 @@ from dpcore.evaluation.metrics import loneliest_row
 from dpcore.figures.attack import attack_scene, exhibit_scene
 from dpcore.figures.scene import Bars, Scene
 from dpcore.registry import EXHIBITS, load
-from dpcore.schema import Column, Schema, numbers_of
+from dpcore.schema import Ball, Column, Schema, numbers_of
 
 PAGE = """
 import streamlit as st
@@ -332,6 +333,22 @@ def test_somebody_new_has_dates_for_days() -> None:
     assert attacking.first_cells(data) == {"day": date(2021, 12, 31), "x": 0.5}
     cells = attacking.typed_cells({"day": date(2023, 7, 1), "x": 0.1})
     assert numbers_of(table.with_row(dict(cells), 0)._frame, schema)[0].tolist() == [19539.0, 0.1]
+
+
+def test_somebody_new_has_one_of_the_listed_values() -> None:
+    """Of two as well as of many, and no text or category that nothing reads; under a ball alone,
+    somebody new begins at its centre."""
+    columns = (
+        Column("x"),
+        Column("_index", "target", "binary", categories=("no", "yes")),
+        Column("sex", "feature", "binary"),
+        Column("words", type="text"),
+    )
+    schema = Schema(columns, ball=Ball((3.0, 0.0), 9.0))
+    rows = pd.DataFrame({"x": [1.0], "_index": "no", "sex": 1, "words": "a b"})
+    data = result_store.Data("two", "", dp.load(rows, schema=schema), schema, "upload", 1)
+    assert attacking.first_cells(data) == {"x": 3.0, "_index": "no", "sex": 0}
+    assert attack_view.typed(data) == tuple(attacking.first_cells(data).items())
 
 
 @pytest.mark.merge

@@ -102,11 +102,12 @@ def typed(data: Data) -> Cells:
     kinds = st.column_config
 
     def kind_of(column: Column) -> Any:
-        if column.type == "category":
-            return kinds.SelectboxColumn(options=list(column.categories), required=True)
+        values = attacking.values_of(column)
+        if values:
+            return kinds.SelectboxColumn(column.name, options=values, required=True)
         if column.type == "date":
             first, last = day_of(math.ceil(column.low)), day_of(math.floor(column.high))
-            return kinds.DateColumn(min_value=first, max_value=last, required=True)
+            return kinds.DateColumn(column.name, min_value=first, max_value=last, required=True)
         return kinds.NumberColumn(
             f"{column.name} ({column.unit})" if column.unit else column.name,
             min_value=column.lower,
@@ -114,13 +115,15 @@ def typed(data: Data) -> Cells:
             required=True,
         )
 
+    first = attacking.first_cells(data)
+    places = {name: str(place) for place, name in enumerate(first)}  # it reserves some names
     (cells,) = st.data_editor(
-        [attacking.first_cells(data)],
-        column_config={column.name: kind_of(column) for column in attacking.typed_columns(data)},
+        [{places[name]: cell for name, cell in first.items()}],
+        column_config={places[c.name]: kind_of(c) for c in attacking.typed_columns(data)},
         hide_index=True,
         key=f"attack_typed_{data.key}",
     )
-    return attacking.typed_cells(cells)
+    return attacking.typed_cells({name: cells[place] for name, place in places.items()})
 
 
 def step() -> None:
