@@ -64,13 +64,14 @@ def summary(plan: ReleasePlan) -> tuple[str, ...]:
 
 
 def changes(plan: ReleasePlan, what_ifs: WhatIfs) -> list[dict[str, str]]:
-    """One line a change: the accuracy of each release then."""
+    """One line a change: the accuracy of each release then, under its name in quotation marks:
+    a release may be called "mean"."""
     if plan.conflict is not None:
         return []
     return [
         {"what if": change, "mean": f"{then.mean_share:.0%}"}
         | {
-            release.name: "-" if then.conflict else f"{release.median:.0%}"
+            f"'{release.name}'": "-" if then.conflict else f"{release.median:.0%}"
             for release in then.releases
         }
         for change, then in (("as planned", plan), *what_ifs)

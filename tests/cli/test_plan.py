@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,24 @@ def test_it_plans_without_a_table_and_says_what_it_found(run: Run, plan: Path) -
     assert "Planned: epsilon = " in answer.out
     assert "twice the rows" in answer.out
     assert "No row of any table was read" in " ".join(answer.out.split())
+
+
+def test_a_release_may_be_called_mean(run: Run, plan: Path) -> None:
+    """Its accuracy had stood in the place of the mean of all accuracies."""
+    plan.write_text(PLAN.replace('"averages"', '"mean"'))
+    lines = run("plan", plan).out.splitlines()
+    head = next(line for line in lines if "what if" in line)
+    assert re.split(r" {2,}", head.strip()) == [
+        "what if",
+        "mean",
+        "'quarterly correlations'",
+        "'mean'",
+    ]
+    planned = next(line for line in lines if "as planned" in line)
+    mean, *each = (float(share[:-1]) for share in planned.split()[2:])
+    assert mean == pytest.approx(
+        sum(share * t for share, t in zip(each, (4, 1), strict=True)) / 5, abs=1.0
+    )
 
 
 def test_the_json_is_the_contract_s(run: Run, plan: Path) -> None:
