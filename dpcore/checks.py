@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -122,6 +122,21 @@ def _integer(value: Any) -> int | None:
         return int(value)
     except ValueError:
         return None
+
+
+def words_of(field: str, value: Any, *, least: int = 0) -> tuple[str, ...]:
+    """A list of names. Raises InputError for a single text, whose letters none means, for fewer
+    than ``least``, and for anything else.
+
+    >>> words_of("methods", ["exact", "zcdp"])
+    ('exact', 'zcdp')
+    """
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise InputError(field, "it is not a list of names", "give one, in brackets")
+    words = tuple(value)
+    if len(words) < least:
+        raise InputError(field, "it names nothing", "give at least one name")
+    return words
 
 
 LISTED = 12  # names that a refusal lists; of more the nearest

@@ -739,6 +739,11 @@ def _study(setting: Any = None, **words: Any) -> Any:
     return dp.study(_loaded("a", "b"), setting or dp.Setting("mean", 1), **words)
 
 
+def _sweep(**words: Any) -> Any:
+    budgets = {"epsilons": [1.0], "delta": 1e-5, "n_components": 1}
+    return dp.sweep("mean", _loaded("a", "b"), **budgets | words)
+
+
 def _fit(**words: Any) -> Any:
     table = _loaded("a", "b")
     privacy = words.pop("privacy", dp.Privacy(1.0, 1e-5))
@@ -786,6 +791,11 @@ def _centres(**words: Any) -> Any:
         (partial(_study, epsilons=()), "^epsilons: it is not a list of numbers"),
         (partial(_study, epsilons=1.0), "^epsilons: it is not a list of numbers"),
         (partial(_study, methods=("zzz",)), "^accountant: 'zzz' is not known"),
+        (partial(_study, methods="zcdp"), "^methods: it is not a list of names"),
+        (partial(_sweep, methods="zcdp"), "^methods: it is not a list of names"),
+        (partial(_sweep, modes=()), "^modes: it names nothing"),
+        (partial(_sweep, epsilons=1.0), "^epsilons: it is not a list of numbers"),
+        (partial(_sweep, epsilons=[]), "^epsilons: it is not a list of numbers"),
         (partial(dp.load_documents, ["a text"]), "^documents: it is not a path"),
         (lambda: Vocabulary((1, 2)), "^vocabulary: a word is not a text"),  # type: ignore[arg-type]
     ],

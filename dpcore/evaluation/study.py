@@ -19,7 +19,7 @@ from dpcore.accounting import accountant as registered
 from dpcore.accounting import covers
 from dpcore.accounting.base import check_epsilons
 from dpcore.arrays import Array
-from dpcore.checks import one_of, positive, whole
+from dpcore.checks import one_of, positive, whole, words_of
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import (
@@ -682,18 +682,23 @@ def study(
     demand_loaded(table)
     if not isinstance(setting, Setting):
         raise InputError("setting", "it is not a dpcore.Setting", 'give dpcore.Setting("gmm", 3)')
-    draws, budgets = whole("draws", draws), check_epsilons(np.asarray(epsilons))
-    if budgets.ndim != 1 or not budgets.size:
-        raise InputError("epsilons", "it is not a list of numbers", "give one, such as [0.1, 1]")
+    draws, budgets = whole("draws", draws), budgets_of(epsilons)
+    methods = words_of("methods", methods)
     for method in methods:
         registered(method)
     setting = _demanded(setting)
     held_against = references(table, setting, held_out=held_out)
-    grid = budget_grid(
-        table, setting, held_against.converged, budgets.tolist(), range(draws), held_out
-    )
+    grid = budget_grid(table, setting, held_against.converged, budgets, range(draws), held_out)
     drawn = curves(table, setting, grid, (setting.accountant, *methods), range(draws), held_out)
     return Study(setting, held_against, grid, drawn)
+
+
+def budgets_of(epsilons: Any) -> list[float]:
+    """A list of epsilons; raises InputError unless it is one, of finite numbers above 0."""
+    budgets = check_epsilons(np.asarray(epsilons))
+    if budgets.ndim != 1 or not budgets.size:
+        raise InputError("epsilons", "it is not a list of numbers", "give one, such as [0.1, 1]")
+    return [float(budget) for budget in budgets]
 
 
 def _demanded(setting: Setting) -> Setting:

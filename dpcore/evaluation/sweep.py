@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from dpcore.arrays import Array
-from dpcore.checks import one_of, positive, whole
+from dpcore.checks import one_of, whole, words_of
 from dpcore.errors import InputError
+from dpcore.evaluation.study import budgets_of
 from dpcore.evaluation.yardstick import (
     Scorer,
     Yardstick,
@@ -77,20 +78,20 @@ def sweep(
     judge = yardstick(model)
     demand_loaded(table)
     metric = one_of("metric", metric or judge.metrics[0], judge.metrics)
+    methods, modes = (
+        words_of(field, words, least=1) for field, words in (("methods", methods), ("modes", modes))
+    )
     for mode in modes:
         one_of("modes", mode, MODES)
-    for epsilon in epsilons:
-        positive("epsilons", epsilon)
-    whole("draws", draws)
-    whole("splits", splits)
+    epsilons, draws, splits = budgets_of(epsilons), whole("draws", draws), whole("splits", splits)
     base = Privacy(
-        epsilon=float(epsilons[0]),
+        epsilon=epsilons[0],
         delta=delta,
         adjacency=adjacency,
         rows_per_person=rows_per_person,
     )
     cells = [
-        replace(base, epsilon=float(e), accountant=method, mode=mode)
+        replace(base, epsilon=e, accountant=method, mode=mode)
         for mode in modes
         for method in methods
         if not (mode == "paper" and method == "exact" and len(methods) > 1)
