@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 import dpcore as dp
 from dpcore.datasets.catalogue import find
+from dpcore.datasets.load import load
 from dpcore.declaration import declaration
 from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.fitting.api import fit_grid
@@ -21,10 +22,12 @@ from dpcore.models.bernoulli_mixture.mathematics import FAMILY as BERNOULLI
 from dpcore.models.exponential_family import mathematics
 from dpcore.models.exponential_family.mathematics import Groups
 from dpcore.models.poisson_mixture.mathematics import FAMILY as POISSON
+from dpcore.privacy import Privacy
 from dpcore.schema import Ball, Column, Schema
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.data import PublicFrame
 from dpcore.wall.statistics import NoisyClusters
+from dpcore.wall.table import PrivateTable
 
 Array = Any
 BUNDLED = {"bernoulli": "households", "poisson": "a_year_of_care"}
@@ -129,8 +132,11 @@ def test_any_released_numbers_give_valid_groups(
     before = mathematics.start(np.zeros((2, 2)), 3, family, public, 0)
     level = np.full(2, noise)
     released = NoisyClusters(counts, sums, level, level)
-    after, memory = mathematics.m_step(released, 50.0, before, None, family, public, 2.0**0.5)
-    again, _ = mathematics.m_step(released, 50.0, after, memory, family, public, 2.0**0.5)
+    window = mathematics.Window(np.zeros((1, 2)), np.array([[1.0, 0.5]]))
+    after, memory = mathematics.m_step(
+        released, 50.0, before, None, family, public, window, 2.0**0.5
+    )
+    again, _ = mathematics.m_step(released, 50.0, after, memory, family, public, window, 2.0**0.5)
     once_more = mathematics.revived(after, released, family, public)
     for groups in (before, after, again, once_more):
         assert np.all(groups.weights >= 0.0)
@@ -159,6 +165,47 @@ def test_a_private_fit_finds_more_than_one_group_does(model: str) -> None:
     )
     kept = (judge.score(grid.runs.final, scorer) - single) / (exact - single)
     assert np.median(kept) > 0.9
+
+
+def _shares(model: str, data: PrivateTable, epsilon: float, components: int) -> Array:
+    """Of what exact groups add to a single one, the shares that private ones keep."""
+    judge = yardstick(model)
+    scorer = judge.scorer(data)
+    exact, single = (
+        float(judge.score(judge.converged(data, parts, {}), scorer)[0]) for parts in (components, 1)
+    )
+    grid = fit_grid(
+        model,
+        data,
+        privacy=(Privacy(epsilon, 1e-5),),
+        draws=range(7),
+        seed=1,
+        n_components=components,
+    )
+    return (judge.score(grid.runs.final, scorer) - single) / (exact - single)
+
+
+def test_wide_limits_of_counts_cost_little() -> None:
+    """Rows lie in a small part of them, which three small releases find; noise as large as the
+    limits would leave nothing of the groups."""
+    rng = np.random.default_rng(3)
+    rates = np.array([[2.0, 9.0, 1.0, 4.0], [6.0, 2.0, 3.0, 4.0]])
+    cells = rng.poisson(rates[rng.integers(2, size=4_000)])
+    names = ["a", "b", "c", "d"]
+    for top in (30.0, 300.0):
+        schema = Schema.from_bounds(dict.fromkeys(names, (0.0, top)))
+        data = load(pd.DataFrame(cells, columns=names), schema=schema)
+        assert np.median(_shares("poisson", data, 1.0, 2)) > 0.8
+
+
+def test_a_single_group_of_counts_is_their_mean() -> None:
+    rng = np.random.default_rng(5)
+    cells = pd.DataFrame(rng.poisson([1.0, 20.0], (3_000, 2)), columns=["a", "b"])
+    data = load(cells, schema=Schema.from_bounds({"a": (0.0, 40.0), "b": (0.0, 100.0)}))
+    fit = dp.fit("poisson", data, privacy=Privacy(2.0, 1e-5), n_components=1, seed=0)
+    assert [entry.what for entry in fit.ledger][-1] == "iteration 1: counts and sums"
+    assert len(fit.ledger) == 4
+    np.testing.assert_allclose(fit.parameters.rates[0], cells.mean(), rtol=0.1, atol=0.1)
 
 
 def test_a_group_that_stands_where_no_rows_are_starts_once_more() -> None:

@@ -21,6 +21,7 @@ from dpcore.datasets import load
 from dpcore.declaration import declaration, declarations
 from dpcore.fitting.intervals import EARLIER, QUICK, UNKNOWN, Intervals, _Simulated, sentence_of
 from dpcore.fitting.result import Fit
+from dpcore.models.exponential_family.private import WHOLE_MEAN
 from dpcore.models.factor_analysis.parameters import BY_CHANCE, HIDDEN
 from dpcore.privacy import Ledger
 from dpcore.registry import MODELS
@@ -295,6 +296,14 @@ def test_gradients_whose_divisor_could_be_too_small_have_no_intervals() -> None:
     older = [replace(e, what=e.what.replace(" and their number", "")) for e in fit.ledger]
     with pytest.raises(dp.InputError, match=EARLIER):
         replace(fit, ledger=Ledger(tuple(older))).intervals(rows=400)
+
+
+def test_poissons_whose_rows_were_looked_at_within_the_limits_have_no_intervals() -> None:
+    fit = fitted("poisson", 2.0)
+    fit.intervals()
+    older = Ledger((replace(fit.ledger.entries[1], what=WHOLE_MEAN), *fit.ledger.entries))
+    with pytest.raises(dp.InputError, match=EARLIER):
+        replace(fit, ledger=older).intervals()
 
 
 def test_regressions_whose_steps_were_not_halved_have_no_intervals() -> None:

@@ -9,7 +9,7 @@ Welling, DP-EM, AISTATS 2017, Eqs. 9 and 10). Every array carries a leading axis
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,8 +47,28 @@ class Groups:
         return len(self.weights)
 
 
+@dataclass(frozen=True)
+class Window:
+    """How the runs of a fit see the rows: from a middle ``(F, d)``, each column divided by a scale
+    ``(F, d)``; F is 1 or the number of runs."""
+
+    middle: Array
+    scale: Array
+
+
 class Family(ABC):
-    """The law of one cell, given its mean; everything in public unit coordinates."""
+    """The law of one cell, given its mean; everything in public unit coordinates.
+
+    narrow: whether cells can lie in a small part of their limits, so that it is worth a part of the
+    budget to ask where (:meth:`scales`).
+    """
+
+    narrow = False
+
+    def scales(self, mean: Array, square: Array, public: PublicFrame) -> Array:
+        """In what proportions columns of a narrow family are scaled ``(B, d)``, from the mean
+        ``(B, d)`` of all rows and the mean square ``(B,)`` of their distance from it."""
+        raise NotImplementedError
 
     def demand(self, public: PublicFrame) -> None:
         """Raise InputError for columns whose public bounds do not suit the law."""
@@ -107,9 +127,11 @@ def log_coefficients(groups: Groups, family: Family, public: PublicFrame) -> Arr
     return np.ascontiguousarray(np.swapaxes(stacked, -1, -2))
 
 
-def responsibilities(groups: Groups, family: Family, public: PublicFrame) -> EStep:
+def responsibilities(groups: Groups, family: Family, public: PublicFrame, window: Window) -> EStep:
     """The E step: how likely each row belongs to each group, ``(b, K, m)``."""
     coefficients = log_coefficients(groups, family, public)
+    coefficients[:, 0] += np.sum(coefficients[:, 1:] * window.middle[:, :, None], axis=1)
+    coefficients[:, 1:] *= window.scale[:, :, None]
 
     def e_step(block: Block, runs: slice) -> Array:
         weights = block.scores(coefficients[runs])
@@ -128,19 +150,27 @@ def m_step(
     memory: Memory | None,
     family: Family,
     public: PublicFrame,
+    window: Window,
     radius: float,
 ) -> tuple[Groups, Memory]:
-    """New groups from noisy counts and sums; total, and plain EM when the noise is zero.
+    """New groups from noisy counts and sums of rows in a window; total, and plain EM without noise.
 
     A mean that noise alone put where hardly a row is possible would drive rows out of its group for
     good, so it stays a margin away that vanishes with the noise.
     """
+    noise = window.scale * released.sums_sd[:, None]
+    in_units = replace(
+        released,
+        sums=window.scale[:, None] * released.sums,
+        sums_sd=np.sqrt(np.mean(noise**2, axis=1)),
+    )
+    middle = window.middle[:, None]
     means, weights, memory = group_means.step(
-        released, rows, before.means, memory, ball=False, radius=radius
+        in_units, rows, before.means, memory, ball=False, radius=radius, middle=middle
     )
     counts = np.maximum(weights * np.reshape(rows, (-1, 1)), 1.0)
-    margin = np.minimum(MARGIN * released.sums_sd[:, None] / counts, 1.0)
-    return Groups(weights, family.allowed(means, public, margin[..., None])), memory
+    margin = np.minimum(MARGIN * noise[:, None] / counts[..., None], 1.0)
+    return Groups(weights, family.allowed(means, public, margin)), memory
 
 
 def revived(groups: Groups, released: NoisyClusters, family: Family, public: PublicFrame) -> Groups:

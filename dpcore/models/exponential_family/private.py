@@ -1,15 +1,17 @@
 """The proved fit of a mixture of an exponential family: one joint Gaussian release a step.
 
-A tenth of the budget goes to the mean of all rows, around which a start is spread; then counts and
+A tenth of the budget goes to the mean of all rows, around which a start is spread, and, where cells
+can lie in a small part of their limits, to a ball around it in which all rows lie; then counts and
 sums of all groups leave as one vector with one sensitivity, once per iteration
-(:class:`~dpcore.wall.statistics.cluster_moments.MixtureSums`). One group alone is that first
-release with the whole budget: the baseline to beat.
+(:class:`~dpcore.wall.statistics.cluster_moments.MixtureSums`). One group alone is the mean of all
+rows with the whole budget: the baseline to beat.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,18 +20,21 @@ from dpcore.accounting.published import PublishedBudget
 from dpcore.arrays import Array
 from dpcore.fitting.recipe import Parameters, Recipe, Runs, gaussians, row_bound
 from dpcore.models.exponential_family import FamilySettings, mathematics
-from dpcore.models.exponential_family.mathematics import Family, Groups
+from dpcore.models.exponential_family.mathematics import Family, Groups, Window
 from dpcore.models.shared.allocation import step_shares
 from dpcore.models.shared.group_means import count_and_sum_weights
+from dpcore.models.shared.location import View, located
 from dpcore.models.shared.threads import one_thread
-from dpcore.privacy import Event, Gaussian
+from dpcore.privacy import Event, Ledger
 from dpcore.schema import Schema
 from dpcore.wall.data import Frame, PublicFrame
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import Block, InFrame, MixtureSums, NoisyClusters
 
+WHOLE_MEAN = "mean of all rows"
 REVIVING = 0.75  # of the steps: the others are left for a group that starts late
-MEAN_SHARE = 0.1  # of mu^2; for the release of the mean of all rows
+MEAN_SHARES = (0.1,)  # of mu^2: for the mean of all rows
+LOOK_SHARES = (0.01, 0.07, 0.02)  # the same for distances from the middle, the mean, distances
 
 
 class FamilyRecipe(Recipe):
@@ -46,11 +51,16 @@ class FamilyRecipe(Recipe):
         self.family, self.in_own_units = family, in_own_units
 
     def events(self, settings: FamilySettings) -> tuple[Event, ...]:
-        mean, steps = _multipliers(settings)
-        return (Event(Gaussian(mean)), *gaussians(steps))
+        first, steps = _multipliers(settings, narrow=self.family.narrow)
+        return (*gaussians(first), *gaussians(steps))
 
     def notes(self, settings: FamilySettings, schema: Schema) -> tuple[str, ...]:
         return self.family.notes(schema)
+
+    def as_made(self, settings: FamilySettings, ledger: Ledger) -> FamilySettings | None:
+        """Rows of a narrow family were once looked at within the limits."""
+        older = self.family.narrow and ledger.entries[0].what == WHOLE_MEAN
+        return None if older else settings
 
     def takes_persons(self, settings: FamilySettings) -> bool:
         return True
@@ -70,46 +80,89 @@ class FamilyRecipe(Recipe):
         times it."""
         public, family = session.public, self.family
         family.demand(public)
-        mean_noise, step_noises = _multipliers(settings)
-        bound = row_bound(session)
-        frame = Frame.identity(public.dim, session.radius)
-        weights = count_and_sum_weights(public.dim, session.adjacency)
-        released = session.release(
-            "mean of all rows",
-            MixtureSums(1, public.dim, bound, *weights),
-            InFrame(frame, _wholly),
-            Noise("gaussian", noise * mean_noise),
-        )
-        rows = _number_of_rows(session, released)
-        mean = np.nan_to_num(released.sums[:, 0] / np.reshape(rows, (-1, 1)))
-        groups = mathematics.start(
-            np.clip(mean, -1.0, 1.0), settings.components, family, public, settings.start
-        )
+        first, steps = _multipliers(settings, narrow=family.narrow)
+        located_first = family.narrow and (session.private or session.as_private)
+        look = _located if located_first else _within_limits
+        sight = look(session, family, settings.components, noise, first, steps)
+        mean = np.clip(sight.mean, -1.0, 1.0)
+        groups = mathematics.start(mean, settings.components, family, public, settings.start)
         memory, history = None, [groups]
-        statistic = MixtureSums(settings.components, public.dim, bound, *weights)
-        for iteration, step_noise in enumerate(step_noises, start=1):
+        weights = count_and_sum_weights(public.dim, session.adjacency)
+        statistic = MixtureSums(settings.components, public.dim, sight.bound, *weights)
+        for iteration, step in enumerate(steps, start=1):
+            e_step = mathematics.responsibilities(groups, family, public, sight.window)
             released = session.release(
                 f"iteration {iteration}: counts and sums",
                 statistic,
-                InFrame(frame, mathematics.responsibilities(groups, family, public)),
-                Noise("gaussian", noise * step_noise),
+                InFrame(sight.frame, e_step),
+                Noise("gaussian", noise * step),
             )
             groups, memory = mathematics.m_step(
-                released, rows, groups, memory, family, public, session.radius
+                released, sight.rows, groups, memory, family, public, sight.window, session.radius
             )
-            if iteration <= REVIVING * len(step_noises):
+            if iteration <= REVIVING * len(steps):
                 groups = mathematics.revived(groups, released, family, public)
             history.append(groups)
-        return Runs(groups, tuple(history[1:] or history), [frame] * len(step_noises))
+        frame = sight.frame.first()
+        return Runs(groups, tuple(history[1:] or history), [frame] * len(steps))
 
 
-def _multipliers(settings: FamilySettings) -> tuple[float, Array]:
-    """Noise multipliers of the mean and of each step ``(iterations,)``; the squares of their
-    inverses add up to 1 over the whole fit."""
-    if settings.components == 1:
-        return 1.0, np.empty(0)
-    steps = (1.0 - MEAN_SHARE) * step_shares(settings.iterations, even=settings.even)
-    return 1.0 / math.sqrt(MEAN_SHARE), 1.0 / np.sqrt(steps)
+@dataclass(frozen=True)
+class _Sight:
+    """What the first releases say: the number of rows ``(B,)`` and their mean ``(B, d)``; and how
+    the steps see the rows: in a window, whose frame clips them to a bound."""
+
+    rows: Array | float
+    mean: Array
+    window: Window
+    frame: Frame
+    bound: float
+
+
+def _located(
+    session: Session[Any], family: Family, components: int, noise: Array, first: Array, steps: Array
+) -> _Sight:
+    """An ellipsoid around the mean, with axes as the columns' spreads ask for them, and as large as
+    is best for the means of groups in a ball of as many columns of one spread."""
+    at = located(session, *(noise * multiplier for multiplier in first))
+    together = noise / math.sqrt(float(np.sum(1.0 / steps**2)))
+    view = View.of(session)
+    alone = replace(view, radius=np.ones(session.runs)).noise(together)[1]
+    radius = at.distances.steady_radius(components * alone / at.rows)
+    scales = family.scales(at.mean, at.distances.square, session.public)
+    scales *= (radius / np.sqrt(np.mean(scales**2, axis=1)))[:, None]
+    eye = np.eye(session.public.dim)
+    frame = Frame(at.mean, eye / scales[:, None], eye * scales[:, None], 1.0)
+    return _Sight(at.rows, at.mean, Window(at.mean, scales), frame, 1.0)
+
+
+def _within_limits(
+    session: Session[Any], family: Family, components: int, noise: Array, first: Array, steps: Array
+) -> _Sight:
+    """The limits themselves."""
+    dim, bound = session.public.dim, row_bound(session)
+    frame = Frame.identity(dim, session.radius)
+    weights = count_and_sum_weights(dim, session.adjacency)
+    released = session.release(
+        WHOLE_MEAN,
+        MixtureSums(1, dim, bound, *weights),
+        InFrame(frame, _wholly),
+        Noise("gaussian", noise * first[0]),
+    )
+    rows = _number_of_rows(session, released)
+    mean = np.nan_to_num(released.sums[:, 0] / np.reshape(rows, (-1, 1)))
+    return _Sight(rows, mean, Window(np.zeros((1, dim)), np.ones((1, dim))), frame, bound)
+
+
+def _multipliers(settings: FamilySettings, *, narrow: bool) -> tuple[Array, Array]:
+    """Noise multipliers of the first releases ``(1,)`` or ``(3,)`` and of each step
+    ``(iterations,)``; the squares of their inverses add up to 1 over the whole fit."""
+    first = np.array(LOOK_SHARES if narrow else MEAN_SHARES)
+    if settings.components == 1 and not narrow:
+        return np.ones(1), np.empty(0)
+    iterations = settings.iterations if settings.components > 1 else 1
+    steps = (1.0 - first.sum()) * step_shares(iterations, even=settings.even)
+    return 1.0 / np.sqrt(first), 1.0 / np.sqrt(steps)
 
 
 def _wholly(block: Block, runs: slice) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dpcore.declaration import Model, World
 from dpcore.models.exponential_family import STATEMENT, FamilySettings
 
@@ -13,7 +15,13 @@ MODEL = Model(
     single_title="Independent Poissons",
     noun="a mixture of Poissons",
     papers=("park2017",),
-    statement=STATEMENT,
+    statement=replace(
+        STATEMENT,
+        adds=f"{STATEMENT.adds}; before that, one count in each of two histograms of distances, "
+        "from the middle of the limits and from the mean",
+        proved="one release for each step, after three that locate the rows and set the clipping "
+        "norm; the starting values are spread around the mean",
+    ),
     reads="counts",
     compared=6,  # more take half a minute each
     plane=False,

@@ -16,6 +16,8 @@ LEAST_SHARE = 1e-3  # of a column's range: the lowest rate, so that no count is 
 class Poisson(Family):
     """Counts ``x = center + half_range y`` from 0 on, each with the rate of its group."""
 
+    narrow = True  # limits hold the largest count that is possible, not what is usual
+
     def demand(self, public: PublicFrame) -> None:
         super().demand(public)
         if np.any(public.center < public.half_range):
@@ -43,6 +45,18 @@ class Poisson(Family):
 
     def deviation(self, means: Array, public: PublicFrame) -> Array:
         return np.sqrt(rates(means, public)) / public.half_range
+
+    def scales(self, mean: Array, square: Array, public: PublicFrame) -> Array:
+        """Half way, in logarithms, between one spread for all columns ``(B, d)`` and their own.
+
+        That has a variance of ``rate + k rate^2``: k is at least 0, and what the mean square asks
+        for, as where groups' rates differ by one factor in all columns. Between the two, since
+        columns of low rates need little noise, but those of high rates tell groups apart first.
+        """
+        rate = rates(self.allowed(mean, public), public)
+        within, between = rate / public.half_range**2, (rate / public.half_range) ** 2
+        more = np.maximum(square - within.sum(axis=1), 0.0) / between.sum(axis=1)
+        return np.asarray((within + more[:, None] * between) ** 0.25)
 
     def uniform(self, public: PublicFrame) -> float:
         """Every whole number within the bounds as likely."""

@@ -58,15 +58,17 @@ def step(
     *,
     ball: bool,
     radius: float,
+    middle: Array | float = 0.0,
 ) -> tuple[Array, Array, Memory]:
     """Means ``(B, K, d)`` and shares ``(B, K)`` from noisy counts and sums; the plain ones when the
     noise is zero.
 
     rows: the number of rows where public, or a noisy one ``(B,)``. before ``(B, K, d)``: the last
-    means. It corrects, by amounts that vanish with the noise: (1) counts are shifted to add up to
-    the number of rows; (2) sums to the average, over iterations, of their totals, which are the
-    same in all; (3) a group whose rows are no more than the noise stays near where it was: it moves
-    by the share of signal in its count; (4) means stay where the bounds allow.
+    means. middle ``(B, 1, d)``: from where rows were summed. It corrects, by amounts that vanish
+    with the noise: (1) counts are shifted to add up to the number of rows; (2) sums to the average,
+    over iterations, of their totals, which are the same in all; (3) a group whose rows are no more
+    than the noise stays near where it was: it moves by the share of signal in its count; (4) means
+    stay where the bounds allow.
     """
     counts, sums = finite(released.counts), finite(released.sums)
     components, dim = sums.shape[1:]
@@ -82,7 +84,7 @@ def step(
     noise = released.counts_sd[:, None] ** 2 + dim * released.sums_sd[:, None] ** 2
     trust = counts**2 / (counts**2 + noise)
     empty = counts <= least  # nobody is in the group: its mean stays
-    moved = np.where(empty[..., None], before, sums / counts[..., None])
+    moved = np.where(empty[..., None], before, middle + sums / counts[..., None])
     moved = before + trust[..., None] * (within(moved, ball, radius) - before)
     shares = counts / counts.sum(axis=-1, keepdims=True)
     return within(moved, ball, radius), shares, Memory(steps, total)

@@ -63,6 +63,14 @@ class Reach:
         cost = self._taken() ** 2 + noise[:, None] ** 2 * self.edges**2
         return np.asarray(self.edges[np.argmin(cost, axis=1)])
 
+    def steady_radius(self, noise: Array) -> Array:
+        """The same ``(B,)`` by the steady shares: where a bin's noise says that a few rows may lie
+        far away, none is believed to. For rows whose few farthest may be clipped."""
+        points, shares = self.points()
+        taken = _product(shares, np.maximum(points[:, None] - self.edges, 0.0))
+        cost = taken**2 + noise[:, None] ** 2 * self.edges**2
+        return np.asarray(self.edges[np.argmin(cost, axis=1)])
+
     def taken(self, radius: Array) -> Array:
         """At most what clipping to one of the edges ``(B,)`` takes from the mean ``(B,)``."""
         at = np.searchsorted(self.edges, radius)

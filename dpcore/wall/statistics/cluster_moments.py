@@ -172,7 +172,8 @@ class BallClusters(CountsAndSums[InBalls]):
 class MixtureSums(CountsAndSums[InFrame]):
     """Counts and sums of K components that share each row by weights on the simplex.
 
-    ``of`` is a frame of one run and an E step, whose features of a row are ``1, y``.
+    ``of`` is a frame for all runs, or one for each, and an E step, whose features of a row are
+    ``1, y``.
     """
 
     lemma = "joint diameter of counts and sums on simplex weights and a clipped ball"
@@ -189,8 +190,8 @@ class MixtureSums(CountsAndSums[InFrame]):
         return np.concatenate([np.ones((rows.shape[0], 1, rows.shape[2])), rows], axis=1)
 
     def checked(self, session: Session[Any], of: InFrame) -> InFrame:
-        if of.e_step is None or of.frame.runs != 1:
-            raise ValueError("weighted sums need an E step and one frame for all runs")
+        if of.e_step is None or of.frame.runs not in (1, session.runs):
+            raise ValueError("weighted sums need an E step and one frame, or one for each run")
         return of
 
     def bounds(self, session: Session[Any], of: InFrame) -> tuple[float, float]:
