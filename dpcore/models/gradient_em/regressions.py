@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from dpcore.arrays import Array
-from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
+from dpcore.mechanisms.gaussian import symmetric_from_coordinates
 
 TARGET, MASKED = True, False
 WEIGHTS = (0.8, 0.6)  # of what targets say of a direction, and of what rows say without them
@@ -42,8 +42,10 @@ def directions(sigma: float, reach: float, rows: Array, targets: Array) -> Array
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         size = np.log(np.hypot(1.0, targets / sigma)) / np.log(math.hypot(1.0, reach / sigma))
-        along = (rows / np.maximum(np.linalg.norm(rows, axis=0), np.finfo(float).tiny)).T
-        square = symmetric_to_coordinates(along[:, :, None] * along[:, None, :]).T
+        along = rows / np.maximum(np.linalg.norm(rows, axis=0), np.finfo(float).tiny)
+        first, second = np.triu_indices(len(rows), 1)  # the order of symmetric_from_coordinates
+        across = math.sqrt(2.0) * along[first] * along[second]
+        square = np.concatenate([along**2, across])
         return np.concatenate([WEIGHTS[0] * (2.0 * size - 1.0) * square, WEIGHTS[1] * square])
 
 
