@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -126,11 +126,9 @@ def _located(
     is best for the means of groups in a ball of as many columns of one spread."""
     at = located(session, *(noise * multiplier for multiplier in first))
     together = noise / math.sqrt(float(np.sum(1.0 / steps**2)))
-    view = View.of(session)
-    alone = replace(view, radius=np.ones(session.runs)).noise(together)[1]
-    radius = at.distances.steady_radius(components * alone / at.rows)
+    view = View.of(session).steadily(at.distances, at.rows / components, together)
     scales = family.scales(at.mean, at.distances.square, session.public)
-    scales *= (radius / np.sqrt(np.mean(scales**2, axis=1)))[:, None]
+    scales *= (view.radius / np.sqrt(np.mean(scales**2, axis=1)))[:, None]
     eye = np.eye(session.public.dim)
     frame = Frame(at.mean, eye / scales[:, None], eye * scales[:, None], 1.0)
     return _Sight(at.rows, at.mean, Window(at.mean, scales), frame, 1.0)

@@ -76,8 +76,15 @@ class View:
     def clipped(self, distances: Reach, rows: Array, multiplier: Array) -> View:
         """The same, clipped where it is best for a mean of so many rows ``(B,)`` with noise of such
         a multiplier ``(B,)`` in it."""
-        unit = replace(self, radius=np.ones_like(self.radius))
-        return replace(self, radius=distances.radius(unit.noise(multiplier)[1] / rows))
+        return replace(self, radius=distances.radius(self._of_one(multiplier) / rows))
+
+    def steadily(self, distances: Reach, rows: Array, multiplier: Array) -> View:
+        """As :meth:`clipped`, by :meth:`Reach.steady_radius`."""
+        return replace(self, radius=distances.steady_radius(self._of_one(multiplier) / rows))
+
+    def _of_one(self, multiplier: Array) -> Array:
+        """Length of the noise ``(B,)`` in a sum of rows clipped to 1."""
+        return replace(self, radius=np.ones_like(self.radius)).noise(multiplier)[1]
 
 
 @dataclass(frozen=True)

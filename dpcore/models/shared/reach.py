@@ -64,8 +64,8 @@ class Reach:
         return np.asarray(self.edges[np.argmin(cost, axis=1)])
 
     def steady_radius(self, noise: Array) -> Array:
-        """The same ``(B,)`` by the steady shares: where a bin's noise says that a few rows may lie
-        far away, none is believed to. For rows whose few farthest may be clipped."""
+        """The same ``(B,)`` by the steady shares, which know of no rows so few that noise in the
+        counts hides them: for rows whose few farthest may be clipped."""
         points, shares = self.points()
         taken = _product(shares, np.maximum(points[:, None] - self.edges, 0.0))
         cost = taken**2 + noise[:, None] ** 2 * self.edges**2
