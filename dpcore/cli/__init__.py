@@ -156,23 +156,25 @@ def _joined(words: Sequence[str]) -> list[str]:
 
 
 def _refuse_strange(args: argparse.Namespace, strange: list[str]) -> NoReturn:
-    """Words that are left over: an unknown model is said first, since options belong to models."""
+    """Words that are left over: an unknown model is said first, since options belong to models; but
+    not where an option is nearly one of the command's, whose value may stand for the model."""
     word = next((word.partition("=")[0] for word in strange if word.startswith("-")), None)
     finding = f"argument {strange[0]!r} is not expected"
     if word is not None:
         finding = f"{args.command} has no option {word}"
     remedy = f"see dpcore {args.command} --help"
-    if hasattr(args, "model"):
-        from dpcore.declaration import declaration
+    near = get_close_matches(word or "", args.flags, 1, 0.75)
+    if (name := getattr(args, "model", None)) is not None:
+        from dpcore.declaration import declaration, declarations
 
-        model = declaration(args.model)
+        if near and name not in declarations():
+            raise InputError("command line", finding, f"try {near[0]}")
+        model = declaration(name)
         remedy = f"see dpcore {args.command} {model.name} --help"
         if word is not None:
             finding = f"model {model.name!r} takes no option {word}"
             remedy = "use " + ", ".join(f"--{flag}" for flag in model.flags())
-    for near in get_close_matches(word or "", args.flags, 1, 0.75):
-        remedy = f"try {near}"
-    raise InputError("command line", finding, remedy)
+    raise InputError("command line", finding, f"try {near[0]}" if near else remedy)
 
 
 __all__ = ["COMMANDS", "main", "parse"]

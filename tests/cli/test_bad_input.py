@@ -286,6 +286,18 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ("no such command", lambda tmp: ["fit2"], "command", "'fit2' is not known"),
     ("half an option", good("--eps", "1"), "command line", "model 'gmm' takes no option --eps"),
     (
+        "half a word before the model",
+        lambda tmp: ["fit", "--epsilonn", "1", "gmm", "t.csv"],
+        "command line",
+        "fit has no option --epsilonn; try --epsilon",
+    ),
+    (
+        "an option that no model names",
+        lambda tmp: ["fuzz", "--models", "gmm"],
+        "command line",
+        "fuzz has no option --models; try --model",
+    ),
+    (
         "unexpected argument",
         good(*BUDGET, "more"),
         "command line",
