@@ -263,7 +263,7 @@ def test_events_are_a_list_that_costs_what_is_in_it(ask: Callable[..., Any]) -> 
     event = Event(Gaussian(4.0), 3)
     once = ask([event for _ in range(2)], **words)
     assert np.array_equal(ask((event for _ in range(2)), **words), once)
-    for none in (event, 4.0, [4.0], [Gaussian(4.0)], None):
+    for none in (event, 4.0, [4.0], [Gaussian(4.0)], None, np.array(4.0)):
         with pytest.raises(InputError, match="events: it is not a list of events"):
             ask(none, **words)
 

@@ -254,12 +254,13 @@ def log_inverse_of(delta: Real) -> Array:
 
 def event_list(events: Events) -> tuple[Event, ...]:
     """Events that can be gone through more than once. Raises InputError for anything else."""
-    listed = tuple(events) if isinstance(events, Iterable) else (events,)
-    if isinstance(events, Event) or not all(isinstance(event, Event) for event in listed):
-        raise InputError(
-            "events", "it is not a list of events", "give one, for example [Event(Gaussian(2.0))]"
-        )
-    return listed
+    if isinstance(events, Iterable) and getattr(events, "ndim", 1) > 0:
+        listed = tuple(events)
+        if not isinstance(events, Event) and all(isinstance(event, Event) for event in listed):
+            return listed
+    raise InputError(
+        "events", "it is not a list of events", "give one, for example [Event(Gaussian(2.0))]"
+    )
 
 
 def check_epsilons(epsilon: Real) -> Array:

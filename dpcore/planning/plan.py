@@ -167,7 +167,7 @@ class ReleasePlan:
         more = f"One percent more budget gains {gain}."
         prices = (
             f"One more percentage point for {'each ' if release.times > 1 else ''}{release.name!r} "
-            f"costs the others {price:.2g} points together."
+            f"costs the others {price:.2g} point{'s' * (f'{price:.2g}' != '1')} together."
             for release in self.releases
             if (price := self.prices.get(release.name)) is not None
         )
