@@ -152,6 +152,24 @@ def test_tiles_do_not_change_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(exact(values, BallVector(3, 1.0)), whole, rtol=1e-12)
 
 
+def test_what_all_runs_ask_alike_is_asked_for_the_first_alone() -> None:
+    """All runs have its sum and count, each with noise of its own."""
+    values = np.random.default_rng(2).uniform(-0.3, 0.3, (50, 2))
+    several = session(np.zeros((50, 2)), runs=3)
+    spans: set[tuple[int, int]] = set()
+
+    def step(rows: VectorRows, runs: slice) -> np.ndarray:
+        spans.add((runs.start, runs.stop))
+        return values.T[None]
+
+    tiny = Noise("gaussian", 1e-6)
+    out = several.release("directions", BallVector(2, 1.0), Vectors(step, alike=True), tiny)
+    assert spans == {(0, 1)}
+    np.testing.assert_allclose(out.sums, np.tile(values.sum(axis=0), (3, 1)), atol=1e-4)
+    np.testing.assert_allclose(out.counts, 50.0, atol=1e-3)
+    assert len(set(out.sums[:, 0])) == 3
+
+
 def test_a_release_is_one_entry_with_the_noise_asked_for() -> None:
     run = session(np.zeros((10, 2)), runs=3, rows_per_person=2)
     shape = BallVector(2, 1.0)

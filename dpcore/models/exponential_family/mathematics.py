@@ -66,9 +66,10 @@ class Family(ABC):
     narrow = False
 
     def scales(self, mean: Array, square: Array, public: PublicFrame) -> Array:
-        """In what proportions columns of a narrow family are scaled ``(B, d)``, from the mean
-        ``(B, d)`` of all rows and the mean square ``(B,)`` of their distance from it."""
-        raise NotImplementedError
+        """In what proportions the columns of a narrow family are scaled ``(B, d)``, from the mean
+        ``(B, d)`` of all rows and the mean square ``(B,)`` of their distance from it; alike, unless
+        a family knows better."""
+        return np.ones_like(mean)
 
     def demand(self, public: PublicFrame) -> None:
         """Raise InputError for columns whose public bounds do not suit the law."""

@@ -34,7 +34,7 @@ from dpcore.wall.statistics import Block, InFrame, MixtureSums, NoisyClusters
 WHOLE_MEAN = "mean of all rows"
 REVIVING = 0.75  # of the steps: the others are left for a group that starts late
 MEAN_SHARES = (0.1,)  # of mu^2: for the mean of all rows
-LOOK_SHARES = (0.01, 0.07, 0.02)  # the same for distances from the middle, the mean, distances
+LOCATION_SHARES = (0.01, 0.07, 0.02)  # the same for distances from the middle, the mean, distances
 
 
 class FamilyRecipe(Recipe):
@@ -82,33 +82,33 @@ class FamilyRecipe(Recipe):
         family.demand(public)
         first, steps = _multipliers(settings, narrow=family.narrow)
         located_first = family.narrow and (session.private or session.as_private)
-        look = _located if located_first else _within_limits
-        sight = look(session, family, settings.components, noise, first, steps)
-        mean = np.clip(sight.mean, -1.0, 1.0)
+        begin = _located if located_first else _within_limits
+        begun = begin(session, family, settings.components, noise, first, steps)
+        mean = np.clip(begun.mean, -1.0, 1.0)
         groups = mathematics.start(mean, settings.components, family, public, settings.start)
         memory, history = None, [groups]
         weights = count_and_sum_weights(public.dim, session.adjacency)
-        statistic = MixtureSums(settings.components, public.dim, sight.bound, *weights)
+        statistic = MixtureSums(settings.components, public.dim, begun.bound, *weights)
         for iteration, step in enumerate(steps, start=1):
-            e_step = mathematics.responsibilities(groups, family, public, sight.window)
+            e_step = mathematics.responsibilities(groups, family, public, begun.window)
             released = session.release(
                 f"iteration {iteration}: counts and sums",
                 statistic,
-                InFrame(sight.frame, e_step),
+                InFrame(begun.frame, e_step),
                 Noise("gaussian", noise * step),
             )
             groups, memory = mathematics.m_step(
-                released, sight.rows, groups, memory, family, public, sight.window, session.radius
+                released, begun.rows, groups, memory, family, public, begun.window, session.radius
             )
             if iteration <= REVIVING * len(steps):
                 groups = mathematics.revived(groups, released, family, public)
             history.append(groups)
-        frame = sight.frame.first()
+        frame = begun.frame.first()
         return Runs(groups, tuple(history[1:] or history), [frame] * len(steps))
 
 
 @dataclass(frozen=True)
-class _Sight:
+class _FirstReleases:
     """What the first releases say: the number of rows ``(B,)`` and their mean ``(B, d)``; and how
     the steps see the rows: in a window, whose frame clips them to a bound."""
 
@@ -121,7 +121,7 @@ class _Sight:
 
 def _located(
     session: Session[Any], family: Family, components: int, noise: Array, first: Array, steps: Array
-) -> _Sight:
+) -> _FirstReleases:
     """An ellipsoid around the mean, with axes as the columns' spreads ask for them, and as large as
     is best for the means of groups in a ball of as many columns of one spread."""
     at = located(session, *(noise * multiplier for multiplier in first))
@@ -131,12 +131,12 @@ def _located(
     scales *= (view.radius / np.sqrt(np.mean(scales**2, axis=1)))[:, None]
     eye = np.eye(session.public.dim)
     frame = Frame(at.mean, eye / scales[:, None], eye * scales[:, None], 1.0)
-    return _Sight(at.rows, at.mean, Window(at.mean, scales), frame, 1.0)
+    return _FirstReleases(at.rows, at.mean, Window(at.mean, scales), frame, 1.0)
 
 
 def _within_limits(
     session: Session[Any], family: Family, components: int, noise: Array, first: Array, steps: Array
-) -> _Sight:
+) -> _FirstReleases:
     """The limits themselves."""
     dim, bound = session.public.dim, row_bound(session)
     frame = Frame.identity(dim, session.radius)
@@ -149,13 +149,13 @@ def _within_limits(
     )
     rows = _number_of_rows(session, released)
     mean = np.nan_to_num(released.sums[:, 0] / np.reshape(rows, (-1, 1)))
-    return _Sight(rows, mean, Window(np.zeros((1, dim)), np.ones((1, dim))), frame, bound)
+    return _FirstReleases(rows, mean, Window(np.zeros((1, dim)), np.ones((1, dim))), frame, bound)
 
 
 def _multipliers(settings: FamilySettings, *, narrow: bool) -> tuple[Array, Array]:
     """Noise multipliers of the first releases ``(1,)`` or ``(3,)`` and of each step
     ``(iterations,)``; the squares of their inverses add up to 1 over the whole fit."""
-    first = np.array(LOOK_SHARES if narrow else MEAN_SHARES)
+    first = np.array(LOCATION_SHARES if narrow else MEAN_SHARES)
     if settings.components == 1 and not narrow:
         return np.ones(1), np.empty(0)
     iterations = settings.iterations if settings.components > 1 else 1

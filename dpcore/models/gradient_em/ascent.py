@@ -31,10 +31,12 @@ CALM, GROWTH = 0.02, 0.25  # noise at which a default norm ends at half sqrt(d t
 LEAST = 2.0  # standard deviations of the noise in a number of rows: none is taken to be less
 COUNTED = " and their number"  # is released, where it is not public
 MOST_COLUMNS = 64  # in which a direction is asked for: it takes numbers for all pairs of them
-LEAST_STEPS = 3  # of which one may go to a direction
+LEAST_STEPS = 3  # of a fit whose first step releases a direction
 CLEAR = 3.0  # lengths of the noise in a gradient from which on it shows where a step led
 SHORTENED = {"clipped": "clipped gradients", "robust": "truncated gradients", "em": "gradients"}
-HIDDEN = 2.5  # from so much noise in a direction on, as _turned has it, it is no better than any
+HIDDEN = (
+    2.5  # from so much noise in a direction on, as _released_start has it, it is no better than any
+)
 FARTHEST = 10.0  # times the farthest target: where a slope is drawn back, unless a norm is given
 
 
@@ -74,8 +76,8 @@ class Ascent:
         start = self._initial()
         beta, steps = np.tile(start, (self.session.runs, 1)), self.settings.iterations
         history, clipping = list[Coefficients](), list[tuple[Array, float]]()
-        if self._asks_first:
-            beta = self._turned(start)
+        if self._releases_start:
+            beta = self._released_start(start)
             history.append(self._batch(beta))
             clipping.append((start, math.inf))
         length, last = np.full(len(beta), self.settings.step_size), np.zeros_like(beta)
@@ -84,7 +86,7 @@ class Ascent:
             clipping.append((beta[0], float(bound[0])))
             mean, noise = self._mean_gradient(beta, bound, iteration)
             if self.settings.mode == "proved":
-                length = np.where(_goes_too_far(mean, last, noise), length / 2.0, length)
+                length = np.where(_overshoots(mean, last, noise), length / 2.0, length)
             beta, last = gradients.ascended(beta, mean, length[:, None], self.norm), mean
             history.append(self._batch(beta))
         return Runs(history[-1], tuple(history), clipping if self.algorithm == "clipped" else ())
@@ -103,11 +105,11 @@ class Ascent:
         return np.array(initial)
 
     @property
-    def _asks_first(self) -> bool:
+    def _releases_start(self) -> bool:
         """Whether the first release is of a direction instead of a gradient: public."""
         settings = self.settings
         return (
-            self.model.asks_first
+            self.model.releases_start
             and settings.start is None
             and settings.initial is None
             and settings.mode == "proved"
@@ -116,7 +118,7 @@ class Ascent:
             and 1 < self.dim <= MOST_COLUMNS
         )
 
-    def _turned(self, start: Array) -> Array:
+    def _released_start(self, start: Array) -> Array:
         """Starts ``(B, d)`` as long as the public one ``(d,)``, in a released direction.
 
         Steps turn slowly towards coefficients of large norm: from a public start at nearly a right
@@ -275,7 +277,7 @@ class Ascent:
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _goes_too_far(gradient: Array, last: Array, noise: Array) -> Array:
+def _overshoots(gradient: Array, last: Array, noise: Array) -> Array:
     """Which runs ``(B,)`` stepped over what they look for: a gradient ``(B, d)`` that leads back
     and is hardly shorter than the last, both far longer than their noise ``(B,)`` a coordinate.
     Total: none, where a length is too large to be squared."""

@@ -25,7 +25,7 @@ class GradientModel:
     """One model's formulas; see :mod:`dpcore.models.gradient_em.symmetric` for their arguments.
 
     target, masked: whether it reads a target, and what is missing. mirrored: beta and -beta are the
-    same model. asks_first: whether the direction of beta can be asked for before a gradient.
+    same model. releases_start: whether the first release can be of the direction of beta.
     """
 
     name: str
@@ -35,10 +35,10 @@ class GradientModel:
     gradients: OfRows
     log_likelihood: OfRows
     mean_square: Callable[[float, float, float], float]
-    asks_first: bool
+    releases_start: bool
 
 
-def _of(name: str, module: Any, *, mirrored: bool) -> GradientModel:
+def _of(name: str, module: Any, *, mirrored: bool, releases_start: bool = False) -> GradientModel:
     return GradientModel(
         name,
         module.TARGET,
@@ -47,12 +47,12 @@ def _of(name: str, module: Any, *, mirrored: bool) -> GradientModel:
         module.gradients,
         module.log_likelihood,
         module.mean_square,
-        module is regressions,
+        releases_start,
     )
 
 
 SYMMETRIC = _of("symmetric-mixture", symmetric, mirrored=True)
-REGRESSIONS = _of("mixture-regression", regressions, mirrored=True)
+REGRESSIONS = _of("mixture-regression", regressions, mirrored=True, releases_start=True)
 MISSING = _of("missing-regression", missing, mirrored=False)
 GRADIENT_MODELS = {model.name: model for model in (SYMMETRIC, REGRESSIONS, MISSING)}
 

@@ -155,8 +155,8 @@ class GradientSettings(Settings):
         dial=Dial(
             "Step size",
             "1 is a full EM step (for regressions, with uncorrelated standardised covariates); "
-            "smaller steps move less, and add less of each step's noise. In a proved fit, a step "
-            "that has clearly led too far halves all later ones.",
+            "smaller steps move less, and add less of each step's noise. In a proved fit, once "
+            "a step has clearly overshot, all later steps are half as long.",
             *(0.01, 10.0, 0.1, "%.3g"),
             slide=Slide("Step size", "step size", ("smaller", "larger")),
         ),
