@@ -298,6 +298,17 @@ def test_gradients_whose_divisor_could_be_too_small_have_no_intervals() -> None:
         replace(fit, ledger=Ledger(tuple(older))).intervals(rows=400)
 
 
+def test_centres_whose_groups_were_clipped_to_larger_balls_keep_their_intervals() -> None:
+    """They are those of the rule by which the release was made."""
+    fit = fitted("kmeans", 0.3)
+    older = [replace(e, what=e.what.replace("for the start", "of cells")) for e in fit.ledger]
+    assert older[3] != fit.ledger.entries[3]
+    then = replace(fit, ledger=Ledger(tuple(older))).intervals().same_rows["centers"]
+    now = fit.intervals().same_rows["centers"]
+    assert then.shape == now.shape
+    assert np.any(np.diff(then) > np.diff(now))
+
+
 def test_poissons_whose_rows_were_looked_at_within_the_limits_have_no_intervals() -> None:
     fit = fitted("poisson", 2.0)
     fit.intervals()

@@ -338,7 +338,7 @@ def test_a_proved_fit_replays_to_its_budget(adjacency: str, accountant: str) -> 
     assert 1.0 - 1e-4 <= replayed <= 1.0
     assert [entry.what for entry in fit.ledger][:5] == [
         *wording.LOCATED,
-        "counts and sums of cells",
+        "counts and sums for the start",
         "iteration 1: counts and sums",
     ]
     assert len(fit.ledger) == 8

@@ -12,7 +12,8 @@ from hypothesis.extra.numpy import arrays
 from support import examples
 
 from dpcore.arrays import Array
-from dpcore.models.shared.reach import Clip, Reach, edges, reach
+from dpcore.models.kmeans.private import DOUBTING
+from dpcore.models.shared.reach import OBSERVED, STEADY, Clip, Reach, edges, reach
 
 BINS = len(edges(1.0)) + 1
 WHOLE = 3.0
@@ -55,6 +56,21 @@ def test_noise_of_a_tenth_of_the_rows_still_says_how_far_they_are(sd: float) -> 
     steps = np.abs(np.log2(found.radius(np.full(200, 0.2)) / exact.radius(np.array([0.2]))))
     assert np.median(steps) <= 2 / 3 + 1e-9
     assert np.mean(steps <= 1.0 + 1e-9) > 0.8
+
+
+def test_rows_that_noise_made_up_far_away_ask_for_no_larger_ball() -> None:
+    """Steady shares find what is best for the rows themselves within an edge in most draws; the
+    fewer of the rows observed far away are doubted, the larger the ball."""
+    distances = 0.5 * np.exp(0.2 * np.random.default_rng(0).standard_normal(2000))
+    found, noise = seen(distances, 40.0, draws=200), np.full(200, 0.02)
+    best = seen(distances).radius(noise[:1])
+    observed, doubted, steady = (
+        np.log2(found.radius(noise, weights) / best) for weights in (OBSERVED, DOUBTING, STEADY)
+    )
+    assert np.all(steady <= doubted + 1e-9)
+    assert np.all(doubted <= observed + 1e-9)
+    assert np.mean(np.abs(steady) <= 1 / 3 + 1e-9) > 0.9
+    assert np.mean(observed) - 0.1 > np.mean(doubted) > np.mean(steady)
 
 
 def test_what_clipping_takes_from_a_mean_is_bounded() -> None:

@@ -27,7 +27,7 @@ from dpcore.fitting.result import Fit
 from dpcore.privacy import Privacy
 
 EPSILONS, DELTA, CLIP = (0.1, 0.3, 1.0, 4.0), 1e-6, 1.0
-DRAWS = {"gmm": 4, "kmeans": 3}  # of slow models; 8 of others
+DRAWS = {"gmm": 4, "kmeans": 12}  # 8 of others
 MOST_ROWS, MOST_COLUMNS = 30_000, 64
 MORE: dict[str, dict[str, int]] = {  # tables that do not open with a model: parts to look for
     "gmm": {"iris": 3, "wine": 3, "places": 4},

@@ -24,6 +24,7 @@ from dpcore.models.exponential_family.mathematics import Family, Groups, Window
 from dpcore.models.shared.allocation import step_shares
 from dpcore.models.shared.group_means import count_and_sum_weights
 from dpcore.models.shared.location import View, located
+from dpcore.models.shared.reach import STEADY
 from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event, Ledger
 from dpcore.schema import Schema
@@ -126,7 +127,7 @@ def _located(
     is best for the means of groups in a ball of as many columns of one spread."""
     at = located(session, *(noise * multiplier for multiplier in first))
     together = noise / math.sqrt(float(np.sum(1.0 / steps**2)))
-    view = View.of(session).steadily(at.distances, at.rows / components, together)
+    view = View.of(session).clipped(at.distances, at.rows / components, together, STEADY)
     scales = family.scales(at.mean, at.distances.square, session.public)
     scales *= (view.radius / np.sqrt(np.mean(scales**2, axis=1)))[:, None]
     eye = np.eye(session.public.dim)

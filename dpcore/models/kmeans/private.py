@@ -32,8 +32,8 @@ from dpcore.models.shared.allocation import step_shares
 from dpcore.models.shared.group_means import within
 from dpcore.models.shared.location import View, located
 from dpcore.models.shared.moments import TINY
-from dpcore.models.shared.reach import Reach
-from dpcore.privacy import Event, Gaussian, Laplace, Privacy
+from dpcore.models.shared.reach import OBSERVED, Reach
+from dpcore.privacy import Event, Gaussian, Laplace, Ledger, Privacy
 from dpcore.wall.data import FeatureRows, Frame
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import (
@@ -46,6 +46,7 @@ from dpcore.wall.statistics import (
 SHARES = (0.02, 0.1, 0.03, 0.25)
 OFF_MIDDLE = 0.2  # of the mean square of a row, by the mean nobody has seen
 OFF_IN_MANY = 0.5  # the same in more than TREE_DIM columns, where clipping counts too
+DOUBTING = (0.25, 1.0)  # weights, as :meth:`Reach.radius` takes them, where groups are clipped
 LEAST_LEFT = 0.1  # of a mean square distance, where noise in the mean explains more
 EXPLAINED = 0.4  # of what centres put around the mean leave, by groups nobody has seen
 TAKEN = 0.2  # of the square of the most that clipping can take from a mean, at least
@@ -54,6 +55,12 @@ TAKEN = 0.2  # of the square of the most that clipping can take from a mean, at 
 DROWNED = 0.2
 LAGGING = 2.0  # of the noise in a last step, over that of all steps taken as one
 BOTH: tuple[str, ...] = ("counts", "sums")
+START = "counts and sums for the start"
+
+
+@dataclass(frozen=True)
+class _InLargerBalls(KMeansSettings):
+    """Of releases whose groups were clipped as the shares of rows were observed."""
 
 
 class KMeansRecipe(Recipe):
@@ -128,6 +135,10 @@ class KMeansRecipe(Recipe):
     def takes_persons(self, settings: KMeansSettings) -> bool:
         return settings.mode == "proved"
 
+    def as_made(self, settings: KMeansSettings, ledger: Ledger) -> KMeansSettings:
+        older = all(entry.what != START for entry in ledger.entries)
+        return _InLargerBalls(**vars(settings)) if older else settings
+
     def fit(
         self,
         session: Session[Any],
@@ -154,12 +165,13 @@ def _fit_proved(session: Session[Any], settings: KMeansSettings, factor: Array) 
     later = factor / math.sqrt(1.0 / cells**2 + float(np.sum(1.0 / steps**2)))
     look = _looked(session, factor * norms, factor * first, factor * distances)
     shape, saved = kmeans.scatter(components, public.dim, settings.start)
-    single, view = _aimed(look, components, later, saved)
+    weights = OBSERVED if isinstance(settings, _InLargerBalls) else DOUBTING
+    single, view = _aimed(look, components, later, saved, weights)
     places = kmeans.candidates(look.mean, look.spread, settings.start, ball=public.is_ball)
     places, rows = places - view.middle[:, None], look.rows
     cells_at = kmeans.keep(places, components, rows, np.hypot(*view.noise(factor * cells)))
     cells_at[single, 1:] = np.nan
-    released = view.sums("counts and sums of cells", cells_at, factor * cells)
+    released = view.sums(START, cells_at, factor * cells)
     mean = kmeans.mean_of_cells(released, cells_at, rows, (look.mean - view.middle, look.error))
     places = kmeans.started(released, cells_at, components, settings.start)
     around = (kmeans.WARY * look.distance)[:, None, None] * shape
@@ -214,25 +226,27 @@ def _looked(session: Session[Any], norms: Array, first: Array, distances: Array)
 
 
 def _aimed(
-    look: _Look, components: int, multiplier: Array, saved: float
+    look: _Look, components: int, multiplier: Array, saved: float, weights: tuple[float, float]
 ) -> tuple[NDArray[np.bool_], View]:
     """Runs ``(B,)`` that had better ask for the mean of all rows alone than for K groups, and how
     each sees the rows.
 
     multiplier ``(B,)``: of the noise in all releases to come, taken as one. saved: by centres put
-    around the mean, of rows at the mean distance 1 (:func:`.mathematics.scatter`). Of it, no more
-    is counted than the share of the spread that it is, as few centres may lie in the wrong
-    directions. Groups explain as much, if clipping leaves it, and :data:`EXPLAINED` of the rest, of
-    which noise takes its share; but the total of K sums has K times the noise of one, and tighter
-    clipping moves it more: the more so, the larger the part of the distances that an error of the
-    mean explains, as all rows then lie to one side. Where noise drowns K sums, it has moved the
-    distances too, and they are not asked.
+    around the mean, of rows at the mean distance 1 (:func:`.mathematics.scatter`). weights: as
+    :meth:`Reach.radius` takes them, where groups are clipped.
+
+    Of what centres put around the mean save, no more is counted than the share of the spread that
+    it is, as few centres may lie in the wrong directions. Groups explain as much, if clipping
+    leaves it, and :data:`EXPLAINED` of the rest, of which noise takes its share; but the total of K
+    sums has K times the noise of one, and tighter clipping moves it more: the more so, the larger
+    the part of the distances that an error of the mean explains, as all rows then lie to one side.
+    Where noise drowns K sums, it has moved the distances too, and they are not asked.
     """
     dim, rows = look.mean.shape[1], look.rows
-    groups = look.view.clipped(look.reach, rows / components, multiplier)
-    if components == 1:
-        return np.ones(len(rows), dtype=bool), groups
     whole = look.view.clipped(look.reach, rows, multiplier)
+    if components == 1:
+        return np.ones(len(rows), dtype=bool), whole
+    groups = look.view.clipped(look.reach, rows / components, multiplier, weights)
     many, few = ((view.noise(multiplier)[1] / rows) ** 2 for view in (groups, whole))
     before = dim * look.error
     aside = np.clip(before / np.maximum(look.reach.square, TINY), TAKEN, 1.0)

@@ -16,7 +16,7 @@ from dpcore.arrays import Array
 from dpcore.fitting.recipe import row_bound
 from dpcore.models.shared.group_means import count_and_sum_weights, within
 from dpcore.models.shared.moments import TINY, drawn_in, finite
-from dpcore.models.shared.reach import Reach, edges, reach
+from dpcore.models.shared.reach import OBSERVED, Reach, edges, reach
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import (
     BallClusters,
@@ -73,14 +73,17 @@ class View:
         shape = RowRadii(self.session.public.dim, tuple(edges(row_bound(self.session))))
         return self.session.release(what, shape, self.middle, Noise("gaussian", multiplier))
 
-    def clipped(self, distances: Reach, rows: Array, multiplier: Array) -> View:
+    def clipped(
+        self,
+        distances: Reach,
+        rows: Array,
+        multiplier: Array,
+        weights: tuple[float, float] = OBSERVED,
+    ) -> View:
         """The same, clipped where it is best for a mean of so many rows ``(B,)`` with noise of such
-        a multiplier ``(B,)`` in it."""
-        return replace(self, radius=distances.radius(self._of_one(multiplier) / rows))
-
-    def steadily(self, distances: Reach, rows: Array, multiplier: Array) -> View:
-        """As :meth:`clipped`, by :meth:`Reach.steady_radius`."""
-        return replace(self, radius=distances.steady_radius(self._of_one(multiplier) / rows))
+        a multiplier ``(B,)`` in it; weights: as :meth:`Reach.radius` takes them."""
+        noise = self._of_one(multiplier) / rows
+        return replace(self, radius=distances.radius(noise, weights))
 
     def _of_one(self, multiplier: Array) -> Array:
         """Length of the noise ``(B,)`` in a sum of rows clipped to 1."""

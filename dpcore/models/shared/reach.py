@@ -18,6 +18,7 @@ from dpcore.arrays import Array
 from dpcore.models.shared.moments import TINY, finite
 
 OCTAVES = tuple((np.arange(-12, 4) / 3.0).tolist())  # edges of the bins, in powers of 2
+OBSERVED, STEADY = (1.0, 0.0), (0.0, 1.0)  # weights of the shares by which a radius is chosen
 USUAL_SD = 0.6  # octaves by which the usual distance is off
 MISFIT = 0.02  # share of the rows by which a bin differs from what a smooth law says
 SURE = 2.5  # times the noise: from here on a bin's difference from a smooth law counts for squares
@@ -53,22 +54,19 @@ class Reach:
     steady: Array
     noise: Array
 
-    def radius(self, noise: Array) -> Array:
+    def radius(self, noise: Array, weights: tuple[float, float] = OBSERVED) -> Array:
         """The edge ``(B,)`` at which clipping costs a mean the least square error.
 
         noise ``(B,)``: length of the noise in a mean of rows clipped to radius 1. What clipping
-        takes from the mean is at most what it takes from the distances. Without noise: the least
+        takes from the mean is at most what it takes from the distances. weights: of what it takes
+        by the shares as observed, in which noise makes up rows far away, and by the steady shares,
+        which know of no rows so few that noise hides them. As observed, without noise: the least
         edge that no row exceeds.
         """
-        cost = self._taken() ** 2 + noise[:, None] ** 2 * self.edges**2
-        return np.asarray(self.edges[np.argmin(cost, axis=1)])
-
-    def steady_radius(self, noise: Array) -> Array:
-        """The same ``(B,)`` by the steady shares, which know of no rows so few that noise in the
-        counts hides them: for rows whose few farthest may be clipped."""
         points, shares = self.points()
-        taken = _product(shares, np.maximum(points[:, None] - self.edges, 0.0))
-        cost = taken**2 + noise[:, None] ** 2 * self.edges**2
+        steady = _product(shares, np.maximum(points[:, None] - self.edges, 0.0))
+        taken = weights[0] * self._taken() ** 2 + weights[1] * steady**2
+        cost = taken + noise[:, None] ** 2 * self.edges**2
         return np.asarray(self.edges[np.argmin(cost, axis=1)])
 
     def taken(self, radius: Array) -> Array:
