@@ -256,7 +256,7 @@ def _room(module: str) -> str:
 
 
 EVERYWHERE = {"arrays", "lazy", "short_rows"}
-ASKS = {"all_rows", "location"}  # what several models ask a session for
+ASKS = {"all_rows", "location", "uneven_columns"}  # what several models ask a session for
 
 
 def _is_mathematics(module: str) -> bool:

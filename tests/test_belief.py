@@ -359,7 +359,7 @@ def test_any_released_moments_are_a_beginning(numbers: Array, sd: float) -> None
     square = numbers[3:12].reshape(1, 3, 3)
     moments = AllRows(np.full(1, 50.0), numbers[None, :3], square, noise, noise)
     pixels = NoisyClusters(np.full((1, 1), 50.0), numbers[None, None, 12:], noise, noise)
-    for ball in (None, Ball(np.full((1, 3), 0.3), np.full(1, 0.2))):
+    for ball in (None, Ball(np.full((1, 3), 0.3), np.full((1, 1), 0.2))):
         ((network, sums),) = beginning.beginnings(pixels, moments, ball, 2, 0)
         assert np.all(np.isfinite(network.weights))
         assert np.all(np.isfinite(network.visible_bias))

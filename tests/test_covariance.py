@@ -22,6 +22,7 @@ from dpcore.fitting.result import Fit
 from dpcore.models.covariance import mathematics
 from dpcore.models.covariance.mathematics import correlations, lifted, pairs, principal, repaired
 from dpcore.models.covariance.uncertainty import UNCERTAINTY
+from dpcore.models.shared import uneven_columns
 from dpcore.models.shared.second_moments import AllRows
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
@@ -313,3 +314,27 @@ def test_intervals_of_correlations_and_axes_stay_in_their_range() -> None:
     assert np.all(found.same_rows["explained_variance_ratio"] >= 0.0)
     mirrored = replace(fitted(0.05), seed=1)
     assert mirrored.intervals().as_dict() == found.as_dict()
+
+
+@every("value", [0.0, -1.0, 1e300, -1e300, np.inf, -np.inf, np.nan, 1e-300])
+def test_any_release_gives_axes_of_an_ellipsoid(value: float) -> None:
+    ones = np.ones(2)
+    for sd in (0.0 * ones, ones, 1e200 * ones):
+        moments = AllRows(ones, np.full((2, 3), value), np.full((2, 3, 3), value), sd, sd)
+        mean, variances = uneven_columns._columns(moments)
+        assert np.all(np.isfinite(mean))
+        assert np.all((variances > 0.0) & np.isfinite(variances))
+
+
+def test_columns_of_unequal_width_show_their_correlations() -> None:
+    """The narrowest fills a fiftieth of what the widest does, and drowns in a ball for both."""
+    rows = np.random.default_rng(0).standard_normal((20_000, 6)) @ (np.eye(6) + 0.4)
+    names, errors = [f"x{i}" for i in range(6)], []
+    for scale in (np.ones(6), np.geomspace(1.0, 0.02, 6)):
+        frame = pd.DataFrame(np.clip(0.1 * rows * scale, -1.0, 1.0), columns=names)
+        table = dp.load(frame, schema=dp.Schema.from_bounds(dict.fromkeys(names, (-1.0, 1.0))))
+        fit = dp.fit("covariance", table, privacy=dp.Privacy(1.0, 1e-6), seed=0)
+        away = fit.parameters.correlation - np.corrcoef(frame.to_numpy().T)
+        errors.append(float(np.abs(away).max()))
+    assert errors[0] < 0.05
+    assert errors[1] < 0.2

@@ -62,6 +62,17 @@ def test_without_noise_it_is_maximum_likelihood(dim: int, factors: int, count: i
     assert fa.log_density(fit, rows)[0] == pytest.approx(oracle.score(rows), abs=1e-3)
 
 
+def test_columns_of_unequal_width_need_no_more_steps() -> None:
+    """EM begins in units of the columns, so the optimum is the same whatever these are."""
+    rows = rows_of(10, 3, 700)
+    scale = np.geomspace(0.01, 1.0, 10)
+    even, uneven = (fa.maximum_likelihood(data, 3, 40) for data in (rows, rows * scale))
+    np.testing.assert_allclose(uneven.noise_variance, scale**2 * even.noise_variance, rtol=1e-6)
+    moments = second_moment(rows * scale)
+    formed = fa.proved((rows * scale).mean(0)[None], moments, NONE, NONE, 3, 40)
+    np.testing.assert_allclose(formed.noise_variance, uneven.noise_variance, rtol=1e-6)
+
+
 def test_fewer_rows_than_numbers_need_no_square_matrix() -> None:
     rows = rows_of(40, 4, 30)
     fit = fa.maximum_likelihood(rows, 4, 30)

@@ -309,6 +309,14 @@ def test_centres_whose_groups_were_clipped_to_larger_balls_keep_their_intervals(
     assert np.any(np.diff(then) > np.diff(now))
 
 
+def test_a_covariance_whose_columns_were_not_scaled_keeps_its_intervals() -> None:
+    fit = fitted("covariance", 2.0)
+    entries = fit.ledger.entries
+    assert len(entries) == 6
+    older = replace(fit, ledger=Ledger((*entries[:3], entries[-1]))).intervals()
+    assert older.same_rows["covariance"].shape == (*fit.parameters.covariance.shape, 2)
+
+
 def test_poissons_whose_rows_were_looked_at_within_the_limits_have_no_intervals() -> None:
     fit = fitted("poisson", 2.0)
     fit.intervals()

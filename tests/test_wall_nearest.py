@@ -24,7 +24,7 @@ from dpcore.wall.kernels.bounded_sums import Rows
 from dpcore.wall.kernels.nearest_centres import NearestRows, nearest_sums
 from dpcore.wall.kernels.row_blocks import GRID_BITS, TREE_DIM
 from dpcore.wall.statistics.cluster_moments import BallClusters, ClusterMoments, InBalls
-from dpcore.wall.statistics.row_radii import RowRadii
+from dpcore.wall.statistics.row_radii import FromMiddle, RowRadii
 
 
 def alone(row: np.ndarray, centres: np.ndarray) -> int:
@@ -416,23 +416,26 @@ def test_rows_kept_in_balls_are_those_of_the_balls_that_are_asked_for(
         assert anew.drawn_in is None
 
 
+@pytest.mark.parametrize("even", [True, False])
 @pytest.mark.parametrize("dim", [1, 3, 9])
-def test_every_row_is_in_the_bin_of_its_distance_and_moves_no_other(dim: int) -> None:
+def test_every_row_is_in_the_bin_of_its_distance_and_moves_no_other(dim: int, even: bool) -> None:
     rng, steps = np.random.default_rng(dim), np.array([0.3, 0.6, 1.0, 1.5])
     rows, middle = rng.uniform(-1, 1, (400, dim)), rng.uniform(-1, 1, (3, dim))
     middle[2] = middle[0]
-    found = counts_by_distance(Rows(rows), middle, steps)
+    axes = None if even else rng.uniform(0.3, 2.0, (3, dim))
+    found = counts_by_distance(Rows(rows), middle, steps, axes)
     for run in range(3):
-        apart = np.linalg.norm(rows - middle[run], axis=1)
+        apart = np.linalg.norm((rows - middle[run]) / (1.0 if axes is None else axes[run]), axis=1)
         expected = np.bincount(np.searchsorted(steps, apart), minlength=5)
         np.testing.assert_array_equal(found[run], expected)
     shape = RowRadii(dim, tuple(steps.tolist()))
     for at in range(20):
-        less = found - counts_by_distance(Rows(np.delete(rows, at, axis=0)), middle, steps)
+        less = found - counts_by_distance(Rows(np.delete(rows, at, axis=0)), middle, steps, axes)
         assert np.all(np.linalg.norm(less, axis=1) <= shape.l2_sensitivity("add_remove"))
         moved = rows.copy()
         moved[at] = 9.0 * rng.choice([-1.0, 1.0], dim)
-        change = np.linalg.norm(counts_by_distance(Rows(moved), middle, steps) - found, axis=1)
+        other = counts_by_distance(Rows(moved), middle, steps, axes)
+        change = np.linalg.norm(other - found, axis=1)
         assert np.all(change <= shape.l2_sensitivity("replace_one"))
         assert np.all((change == 0.0) | (change == math.sqrt(2.0)))
 
@@ -449,5 +452,9 @@ def test_places_of_another_shape_or_size_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             BallClusters(3, 2, 1.0, 1.0).checked(session, wrong)
+    radii, middle = RowRadii(2, (1.0, 2.0)), np.zeros((2, 2))
     with pytest.raises(ValueError, match="middles must have the shape"):
-        RowRadii(2, (1.0, 2.0)).checked(session, np.zeros((3, 2)))
+        radii.checked(session, FromMiddle(np.zeros((3, 2))))
+    for axes in (np.ones((2, 1)), np.full((2, 2), math.inf), np.array([[1.0, 0.0], [1.0, 1.0]])):
+        with pytest.raises(ValueError, match=r"\(runs, dim\), positive and finite"):
+            radii.checked(session, FromMiddle(middle, axes))

@@ -147,7 +147,8 @@ class Simulated:
     separation: the sphere's radius. imbalance: how many times larger each group is than the next.
     correlation: share of a group's variance along one direction of its own. freedom: of Student's
     t, by which rows lie farther out; infinite for Gaussian groups. The limits are the box that is
-    six deviations wider than the sphere. The group of a row is its label.
+    six deviations wider than the sphere; spare: those of the last column are so many times as wide,
+    those in between by steps of one factor. The group of a row is its label.
     """
 
     rows: int
@@ -157,12 +158,14 @@ class Simulated:
     imbalance: float = 1.0
     correlation: float = 0.0
     freedom: float = math.inf
+    spare: float = 1.0
 
     def read(self) -> PrivateTable:
         """The table."""
         rows, group = self.rows_and_groups()
         limit = self.separation + 6.0
-        return in_limits(rows, [(-limit, limit)] * self.columns, classes=group)
+        ends = limit * np.geomspace(1.0, self.spare, self.columns)
+        return in_limits(rows, [(-end, end) for end in ends.tolist()], classes=group)
 
     def rows_and_groups(self) -> tuple[Array, NDArray[np.intp]]:
         """Rows ``(n, d)`` and the group of each ``(n,)``, the same at every call."""
@@ -425,6 +428,16 @@ TABLES: tuple[Table, ...] = (
         Simulated(12_000, 20, 3, 6.0, correlation=0.4),
         ("fa", 3),
         ("ppca", 1),
+    ),
+    Table(
+        "twelve_columns_uneven_limits",
+        Simulated(8_000, 12, 3, 4.0, spare=10.0),
+        (("fa", 2), ("ppca", 1), ("covariance", 1)),
+    ),
+    Table(
+        "twenty_columns_uneven_limits",
+        Simulated(12_000, 20, 3, 4.0, correlation=0.4, spare=10.0),
+        (("fa", 3), ("ppca", 1), ("covariance", 1)),
     ),
     _groups("fifty_columns", Simulated(10_000, 50, 4, 8.0), ("fa", 3), ("ppca", 1)),
 )

@@ -214,7 +214,7 @@ def test_the_json_of_factors_is_that_of_the_contract(run: Run, marks: Path) -> N
     assert list(metrics) == [*usual, "note"]
     gap = metrics["test_log_likelihood_scaled"] - metrics["test_log_likelihood"]
     assert gap == pytest.approx(5 * np.log(5.0))
-    assert [event["mechanism"] for event in found["ledger"]] == ["gaussian"] * 4
+    assert [event["mechanism"] for event in found["ledger"]] == ["gaussian"] * 6
 
 
 def test_without_noise_centres_and_factors_are_the_true_ones(

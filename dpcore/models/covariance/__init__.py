@@ -26,9 +26,10 @@ MODEL = Model(
     papers=("dwork2014gauss",),
     statement=Statement(
         adds="a constant 1, the row and its square: *joint diameter of counts, sums and squares on "
-        "simplex weights and a clipped ball*",
-        proved="one release, in a ball found by three earlier ones; covariance, correlations "
-        "and principal components are post-processing",
+        "simplex weights and a clipped ball*; before that, one count in each of three histograms "
+        "of distances",
+        proved="two releases, the second in the ball or ellipsoid that the first and four others "
+        "find; covariance, correlations and principal components are post-processing",
         claim="Analyze Gauss (Dwork, Talwar, Thakurta, Zhang 2014) releases only the second "
         "moments, without a mean: its principal components are those of uncentred rows. Its noise "
         "suffices where a row is added or removed, not where one is replaced",

@@ -28,10 +28,8 @@ class Covariances:
 
     def back(self, ball: Ball) -> Covariances:
         """Unit coordinates, from those of a ball."""
-        radius = ball.radius[:, None]
-        return Covariances(
-            ball.middle + radius * self.mean, radius[..., None] ** 2 * self.covariance
-        )
+        stretch = ball.axes[:, :, None] * ball.axes[:, None, :]
+        return Covariances(ball.middle + ball.axes * self.mean, stretch * self.covariance)
 
     @property
     def runs(self) -> int:

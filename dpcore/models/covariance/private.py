@@ -1,12 +1,13 @@
-"""Private covariance: factor analysis' release of second moments in a released ball.
+"""Private covariance: factor analysis' release of second moments in a released ball or ellipsoid.
 
 Mean and second moments of all rows leave as one vector
-(:func:`~dpcore.models.shared.all_rows.release_in_ball`). Covariance, correlations and
+(:func:`~dpcore.models.shared.uneven_columns.release_in_ellipsoid`). Covariance, correlations and
 principal components are worked out from it, which costs nothing.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from dpcore.accounting.published import PublishedBudget
@@ -20,8 +21,16 @@ from dpcore.models.covariance.parameters import CovarianceParameters
 from dpcore.models.shared.all_rows import EVENTS, release_in_ball
 from dpcore.models.shared.group_means import within
 from dpcore.models.shared.threads import one_thread
-from dpcore.privacy import Event
+from dpcore.models.shared.uneven_columns import SCALED_EVENTS, release_in_ellipsoid
+from dpcore.privacy import Event, Ledger
 from dpcore.wall.session import Session
+
+CAUTION = 3.0  # correlations bear what clipping takes from a column
+
+
+@dataclass(frozen=True)
+class _InBall(CovarianceSettings):
+    """Of releases that were made before columns were scaled."""
 
 
 class CovarianceRecipe(Recipe):
@@ -31,7 +40,11 @@ class CovarianceRecipe(Recipe):
     in_own_units = CovarianceParameters.from_units
 
     def events(self, settings: CovarianceSettings) -> tuple[Event, ...]:
-        return EVENTS
+        return EVENTS if isinstance(settings, _InBall) else SCALED_EVENTS
+
+    def as_made(self, settings: CovarianceSettings, ledger: Ledger) -> CovarianceSettings:
+        older = len(ledger) == len(EVENTS)
+        return _InBall(**vars(settings)) if older else settings
 
     def takes_persons(self, settings: CovarianceSettings) -> bool:
         return True
@@ -46,7 +59,10 @@ class CovarianceRecipe(Recipe):
     ) -> Runs[Covariances]:
         public = session.public
         demand_two_columns(public.dim)
-        released, ball = release_in_ball(session, noise)
+        if isinstance(settings, _InBall):
+            released, ball = release_in_ball(session, noise)
+        else:
+            released, ball = release_in_ellipsoid(session, noise, CAUTION)
         fit = mathematics.repaired(released)
         distances = None
         if ball is not None:

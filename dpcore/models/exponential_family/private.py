@@ -130,8 +130,7 @@ def _located(
     view = View.of(session).clipped(at.distances, at.rows / components, together, STEADY)
     scales = family.scales(at.mean, at.distances.square, session.public)
     scales *= (view.radius / np.sqrt(np.mean(scales**2, axis=1)))[:, None]
-    eye = np.eye(session.public.dim)
-    frame = Frame(at.mean, eye / scales[:, None], eye * scales[:, None], 1.0)
+    frame = Frame.ellipsoids(at.mean, scales)
     return _FirstReleases(at.rows, at.mean, Window(at.mean, scales), frame, 1.0)
 
 

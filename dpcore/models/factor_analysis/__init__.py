@@ -85,8 +85,9 @@ class FactorSettings(Settings):
         metavar="B",
         dial=Dial(
             "Ball to which rows are clipped",
-            "Releasing distances and a mean costs 8% of the budget, but the ball is usually "
-            "smaller than that of the limits, and noise grows with the square of the radius.",
+            "Releasing distances and a mean costs 10% of the budget, but the ball is usually "
+            "smaller than that of the limits, and noise grows with the square of the radius. Where "
+            "columns differ in width, an ellipsoid takes its place.",
             choices={"released": "from released distances", "limits": "from the public limits"},
             methods=("recommended",),
         ),
@@ -106,9 +107,10 @@ MODEL = Model(
     papers=("park2017", "donoho2014"),
     statement=Statement(
         adds="a constant 1, the row and its square: *joint diameter of counts, sums and squares on "
-        "simplex weights and a clipped ball*",
-        proved="one release, in a ball found by three earlier ones; all later steps are "
-        "post-processing",
+        "simplex weights and a clipped ball*; before that, one count in each of three histograms "
+        "of distances",
+        proved="two releases, the second in the ball or ellipsoid that the first and four others "
+        "find; all later steps are post-processing",
         claim="DP-EM 2017, section 6, states no sensitivity, uses a noise formula that is proved "
         "only for epsilon below 1, and centres the rows at their own mean. Its program takes "
         "the sensitivity to be 2/N instead of sqrt(2)/N, and uses a variance as the standard "

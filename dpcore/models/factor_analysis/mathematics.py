@@ -59,12 +59,12 @@ class Factors:
 
     def back(self, ball: Ball) -> Factors:
         """Unit coordinates, from those of a ball."""
-        radius = ball.radius[:, None]
-        return Factors(
-            ball.middle + radius * self.mean,
-            radius[..., None] * self.loadings,
-            radius**2 * self.noise_variance,
-        )
+        fit = self.stretched(ball.axes)
+        return Factors(ball.middle + ball.axes * self.mean, fit.loadings, fit.noise_variance)
+
+    def stretched(self, axes: Array) -> Factors:
+        """Columns multiplied by ``(B, d)`` or ``(B, 1)``; the mean stays."""
+        return Factors(self.mean, axes[..., None] * self.loadings, axes**2 * self.noise_variance)
 
     @property
     def runs(self) -> int:
@@ -120,17 +120,23 @@ def published(
     return _rescaled(_em(Dense(moment), scaled, iterations, psi_update), scale)
 
 
-def maximum_likelihood(rows: Array, factors: int, iterations: int = 50) -> Factors:
+def maximum_likelihood(
+    rows: Array, factors: int, iterations: int = 50, *, by_columns: bool = True
+) -> Factors:
     """A fit without noise to rows ``(n, d)``: one run. No ``d x d`` matrix is formed if n < d.
 
+    by_columns: whether it begins at the principal components of correlations or of covariances.
     **Guarantee**: none; this is what private fits are compared with.
     """
     mean = rows.mean(axis=0)
     centred = rows - mean
+    variances = np.mean(centred * centred, axis=0)[None]
+    units = _units(variances if by_columns else np.full_like(variances, variances.mean()))
+    centred /= units
     moment = second_moment_of(centred)
     values, vectors = _principal(centred, factors)
     begin = _spectral_start(moment, values[None], vectors[None], mean[None])
-    return _em(moment, begin, iterations, "exact")
+    return _em(moment, begin, iterations, "exact").stretched(units)
 
 
 @dataclass(frozen=True)
@@ -215,7 +221,7 @@ def proved(
     likelihood. Total.
     """
     clean = denoised(mean, second_moment, sd, mean_sd, factors, radius, usual)
-    begin = _spectral_start(clean.moment, clean.values, clean.vectors, clean.mean)
+    begin = _start_by_columns(clean)
     least = _least_variance(clean.moment.diagonal(), clean.level, usual is not None)
     return _rescaled(_em(clean.moment, begin, iterations, "exact", least), clean.scale)
 
@@ -347,6 +353,33 @@ def _spectral_start(moment: SecondMoment, values: Array, vectors: Array, mean: A
     return Factors(mean, loadings, np.maximum(noise, LEAST_VARIANCE * size))
 
 
+def _start_by_columns(clean: Denoised) -> Factors:
+    """The same of correlations, from which EM has a shorter way to the optimum where variances of
+    columns differ: principal components of narrow columns drown in those of wide ones.
+
+    Where noise hides a column, its unit is no smaller than noise lets it be. In very many columns,
+    of which only the largest eigenvalues are there, the start is that of covariances.
+    """
+    runs, dim = clean.mean.shape
+    if dim > FULL_SPECTRUM_DIM:
+        return _spectral_start(clean.moment, clean.values, clean.vectors, clean.mean)
+    units = _units(clean.moment.diagonal(), UNSURE * clean.level[:, None])
+    scaled = clean.moment.times(np.broadcast_to(np.eye(dim), (runs, dim, dim)))
+    scaled /= units[:, :, None] * units[:, None, :]
+    values, vectors = np.linalg.eigh((scaled + transposed(scaled)) / 2)
+    largest = slice(None, -clean.values.shape[1] - 1, -1)
+    visible = np.where(clean.values > 0.0, values[:, largest], 0.0)
+    begin = _spectral_start(Dense(scaled), visible, vectors[:, :, largest], clean.mean)
+    return begin.stretched(units)
+
+
+def _units(variances: Array, least: Array | float = 0.0) -> Array:
+    """Deviations ``(B, d)`` of columns with variances ``(B, d)``, to which the least is added."""
+    size = np.maximum(np.abs(variances).mean(axis=-1, keepdims=True), TINY)
+    return np.asarray(np.sqrt(np.maximum(variances, LEAST_VARIANCE * size) + least))
+
+
+UNSURE = 10.0  # deviations of the noise, by which the unit of a column is larger in a start
 NOT_ABOVE = 1e-9  # of the mean variance: what rounding leaves of an eigenvalue at the average
 
 

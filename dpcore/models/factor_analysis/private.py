@@ -1,9 +1,10 @@
-"""Private factor analysis: second moments in a released ball, then as much EM as one likes.
+"""Private factor analysis: second moments in a released ball or ellipsoid, then as much EM as one
+likes.
 
-*proved*: three small releases say where the rows lie; mean and second moments of all rows, clipped
-to a ball there, leave as one vector, and what noise could have made of them is taken out before the
-factors are sought. Within the public limits instead (``ball="limits"``) it is that vector alone.
-*paper*: DP-EM's section 6, the second moment
+*proved*: small releases say where the rows lie; mean and second moments of all rows, clipped to a
+ball or an ellipsoid there, leave as one vector, and what noise could have made of them is taken out
+before the factors are sought. Within the public limits instead (``ball="limits"``) it is that
+vector alone. *paper*: DP-EM's section 6, the second moment
 about the public centre with the noise of Analyze Gauss, then its EM as printed.
 """
 
@@ -24,12 +25,14 @@ from dpcore.models.factor_analysis import FactorSettings
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.factor_analysis.parameters import FactorParameters
-from dpcore.models.shared.all_rows import EVENTS, release_in_ball, release_in_limits
+from dpcore.models.shared.all_rows import release_in_limits
 from dpcore.models.shared.threads import one_thread
+from dpcore.models.shared.uneven_columns import SCALED_EVENTS, release_in_ellipsoid
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import SecondMoments
 
+CAUTION = 100.0  # a column whose variance is far too small costs a likelihood most
 PRINTED_SENSITIVITY = 2.0  # of the sum of y y^T, |y| <= 1: the paper is silent, its program has 2/N
 
 
@@ -42,7 +45,7 @@ class FactorRecipe(Recipe):
     def events(self, settings: FactorSettings) -> tuple[Event, ...]:
         if settings.mode == "paper" or settings.ball == "limits":
             return (Event(Gaussian(1.0)),)
-        return EVENTS
+        return SCALED_EVENTS
 
     def published(
         self, requests: Sequence[Privacy], settings: FactorSettings, delta_each: float | None
@@ -117,7 +120,7 @@ def _fit_proved(session: Session[Any], settings: FactorSettings, multiplier: Arr
     if settings.ball == "limits":
         released, ball = release_in_limits(session, multiplier), None
     else:
-        released, ball = release_in_ball(session, multiplier)
+        released, ball = release_in_ellipsoid(session, multiplier, CAUTION)
     fit = factors.proved(
         released.mean,
         released.second_moment,

@@ -18,7 +18,8 @@ from dpcore.models.factor_analysis.loadings import align
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.factor_analysis.private import demand_fewer_factors
 from dpcore.models.factor_analysis.visible import least_visible
-from dpcore.models.shared.all_rows import MULTIPLIERS, squares_noise
+from dpcore.models.shared.all_rows import squares_noise
+from dpcore.models.shared.uneven_columns import SQUARES_MULTIPLIER
 from dpcore.privacy import Event, Gaussian
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.data import PublicFrame
@@ -43,10 +44,15 @@ class FactorYardstick(Yardstick):
     metrics = ("test_log_likelihood", "test_log_likelihood_scaled", "reconstruction_error")
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Factors:
-        """Maximum likelihood by EM from the principal components, 500 steps."""
+        """Maximum likelihood by EM from the principal components, 500 steps: the better of those
+        of correlations and those of covariances."""
         public, rows = custodian_rows(table)
         demand_fewer_factors(parts, public.dim)
-        return factors.maximum_likelihood(rows, parts, STEPS)
+        fits = (
+            factors.maximum_likelihood(rows, parts, STEPS, by_columns=start)
+            for start in (True, False)
+        )
+        return max(fits, key=lambda fit: float(factors.log_density(fit, rows)[0]))
 
     def score(self, batch: Factors, scorer: Scorer) -> Array:
         return factors.log_density(batch, scorer.rows) + scorer.public.log_volume()
@@ -113,7 +119,7 @@ def sight(setting: Setting, public: PublicFrame, rows: int, exact: Factors) -> S
     per_multiplier *= setting.rows_per_person
     if setting.mode == "proved" and dict(setting.words).get("ball") != "limits":
         square = float(np.trace(exact.covariance()[0]))
-        per_multiplier *= MULTIPLIERS[-1]
+        per_multiplier *= SQUARES_MULTIPLIER
     per_multiplier *= square
     strengths = np.linalg.eigvalsh(np.swapaxes(exact.loadings[0], 0, 1) @ exact.loadings[0])[::-1]
     strongest = np.append(square, strengths)

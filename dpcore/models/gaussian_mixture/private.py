@@ -278,9 +278,9 @@ def _in_ball(session: Session[Any], planned: Array, multipliers: Array) -> Whole
     covariance = second - mean[..., None] * mean[:, None, :]
     size = np.clip(np.trace(covariance, axis1=1, axis2=2) / dim, LEFT * size, size)
     covariance = by_columns(covariance, size, sd * math.sqrt(dim / 2))
-    middle = ball.middle + ball.radius[:, None] * mean
+    middle, radius = ball.middle + ball.axes * mean, ball.axes[:, 0]
     middle = within(middle, session.public.is_ball, session.radius)
-    mean_sd, square = ball.radius * released.mean_sd, ball.radius**2
+    mean_sd, square = radius * released.mean_sd, radius**2
     return Whole(released.rows, middle, square[:, None, None] * covariance, mean_sd, square * sd)
 
 

@@ -74,8 +74,8 @@ class Coefficients:
     def back(self, ball: Ball) -> Coefficients:
         """From the coordinates ``((v - middle) / radius, 1)`` of each run's ball to ``(v, 1)``."""
         matrix = np.repeat(np.eye(self.mean.shape[1])[None], self.runs, axis=0)
-        matrix[:, :-1] /= ball.radius[:, None, None]
-        matrix[:, -1, :-1] = -ball.middle / ball.radius[:, None]
+        matrix[:, :-1] /= ball.axes[..., None]
+        matrix[:, -1, :-1] = -ball.middle / ball.axes
         turned = np.swapaxes(matrix, 1, 2)
         return Coefficients(
             np.einsum("bij,bj->bi", matrix, self.mean),

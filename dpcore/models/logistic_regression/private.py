@@ -208,8 +208,9 @@ def _fit_in_ball(
     clear = CLEAR_LABELS if settings.only_labels else CLEAR
     held = LEAST_HELD + (1.0 - LEAST_HELD) / (1.0 + (level / clear) ** 2)
     clipped, correction = _clipped(distances, held, size - 1)
-    ball = Ball(middle, clipped / INNER)
-    frame = replace(Frame.balls(ball.middle, ball.radius), radius=INNER)
+    outer = clipped / INNER
+    ball = Ball(middle, outer[:, None])
+    frame = replace(Frame.balls(middle, outer), radius=INNER)
     released = session.release(
         "sums by outcome" if settings.only_labels else "sums by outcome and squares",
         shape,

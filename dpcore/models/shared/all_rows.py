@@ -4,19 +4,22 @@ releases show, or within the public limits."""
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpcore.arrays import Array
 from dpcore.fitting.recipe import row_bound
-from dpcore.models.shared.location import USUAL_NORM, located
+from dpcore.models.shared.location import USUAL_NORM, Location, located
 from dpcore.models.shared.second_moments import AllRows, Ball
 from dpcore.privacy import Event, Gaussian
 from dpcore.wall.data import Frame
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import InFrame, MixtureMoments, NoisyMoments
 
+ALL_ROWS = "mean and second moments of all rows"
 # Of mu^2: for distances from the middle of the bounds, the mean, distances from it, and second
 # moments in the ball that these show.
 SHARES = (0.01, 0.05, 0.02, 0.92)
@@ -41,29 +44,93 @@ def release_in_ball(
         return release_in_limits(session, multiplier), None
     planned = np.multiply.outer(MULTIPLIERS, multiplier)
     norms, first, distances, noise = planned if noises is None else noises
-    at = located(session, norms, first, distances, USUAL_NORM)
-    dim, weights, last = session.public.dim, _weights(session.public.dim), planned[3]
-    unit = last * squares_noise(dim, 1.0, session.adjacency) * session.rows_per_person / at.rows
-    spread, crossing = at.distances.steady_square, float(weights[2] / weights[1]) ** 2
-    near = at.distances.clip_squares(unit, spread, dim, crossing)
-    wide = at.norms.clip_squares(unit, spread, dim, crossing)
+    aim = aimed(session, located(session, norms, first, distances, USUAL_NORM), planned[3])
+    noisy = second_moments(session, ALL_ROWS, aim.frame, 1.0, noise)
+    return aim.read(noisy), aim.place
+
+
+@dataclass(frozen=True)
+class Aim:
+    """Where second moments of the rows ``(B,)`` are asked for: in which place, what share ``(B,)``
+    of the mean square clipping leaves there, what it and noise cost, in nats ``(B,)``, which
+    variance ``(B,)`` distances let expect of a column, and the most ``(B,)`` that a norm can be."""
+
+    rows: Array
+    place: Ball
+    left: Array
+    nats: Array
+    usual: Array
+    most: Array
+
+    @property
+    def frame(self) -> Frame:
+        """The frame in which the place is the unit ball."""
+        if self.place.axes.shape[1] == 1:
+            return Frame.balls(self.place.middle, self.place.axes[:, 0])
+        return Frame.ellipsoids(self.place.middle, self.place.axes)
+
+    def where(self, chosen: NDArray[np.bool_], other: Aim) -> Aim:
+        """The same, but the other in chosen runs ``(B,)``."""
+        if not chosen.any():
+            return self
+        middle, axes = (
+            np.where(chosen[:, None], getattr(other.place, name), getattr(self.place, name))
+            for name in ("middle", "axes")
+        )
+        left, nats, usual, most = (
+            np.where(chosen, getattr(other, name), getattr(self, name))
+            for name in ("left", "nats", "usual", "most")
+        )
+        return Aim(
+            self.rows, replace(self.place, middle=middle, axes=axes), left, nats, usual, most
+        )
+
+    def read(self, noisy: NoisyMoments) -> AllRows:
+        """What a release there says."""
+        count = self.left * self.rows
+        return AllRows(
+            self.rows,
+            noisy.sums[:, 0] / self.rows[:, None],
+            noisy.squares[:, 0] / count[:, None, None],
+            noisy.squares_sd / count,
+            noisy.sums_sd / self.rows,
+            self.most,
+            self.usual,
+        )
+
+
+def aimed(session: Session[Any], at: Location, multiplier: Array) -> Aim:
+    """The ball about the mean or the middle of the bounds, where it costs less to clip rows;
+    multiplier ``(B,)``: of the noise in second moments there."""
+    dim, spread = session.public.dim, at.distances.steady_square
+    unit = multiplier * unit_noise(session, at)
+    near = at.distances.clip_squares(unit, spread, dim, crossing(dim))
+    wide = at.norms.clip_squares(unit, spread, dim, crossing(dim))
     about_mean = near.nats <= wide.nats
     radius = np.where(about_mean, near.radius, wide.radius)
-    ball = Ball(np.where(about_mean[:, None], at.mean, 0.0), radius, at.counted)
-    noisy = _all_rows(session, Frame.balls(ball.middle, radius), 1.0, noise)
-    left = np.where(about_mean, near.left, wide.left)
     outside = np.maximum(at.norms.square - at.distances.square, 0.0)
     square = at.distances.square + np.where(about_mean, 0.0, outside)
-    released = AllRows(
+    return Aim(
         at.rows,
-        noisy.sums[:, 0] / at.rows[:, None],
-        noisy.squares[:, 0] / (left * at.rows)[:, None, None],
-        noisy.squares_sd / (left * at.rows),
-        noisy.sums_sd / at.rows,
-        row_bound(session) / radius,
+        Ball(np.where(about_mean[:, None], at.mean, 0.0), radius[:, None], at.counted),
+        np.where(about_mean, near.left, wide.left),
+        np.where(about_mean, near.nats, wide.nats),
         square / dim / radius**2,
+        row_bound(session) / radius,
     )
-    return released, ball
+
+
+def unit_noise(session: Session[Any], at: Location) -> Array:
+    """Noise ``(B,)`` in a diagonal entry of the mean of squares of rows clipped to 1, at noise
+    multiplier 1."""
+    noise = squares_noise(session.public.dim, 1.0, session.adjacency)
+    return np.asarray(noise * session.rows_per_person / at.rows)
+
+
+def crossing(dim: int) -> float:
+    """Of rows of so many columns, as :meth:`Reach.clip_squares` takes it."""
+    weights = _weights(dim)
+    return float(weights[2] / weights[1]) ** 2
 
 
 def release_in_limits(session: Session[Any], multiplier: Array) -> AllRows:
@@ -76,7 +143,7 @@ def release_in_limits(session: Session[Any], multiplier: Array) -> AllRows:
     """
     bound = row_bound(session)
     identity = Frame.identity(session.public.dim, session.radius)
-    noisy = _all_rows(session, identity, bound, multiplier)
+    noisy = second_moments(session, ALL_ROWS, identity, bound, multiplier)
     rows = float(session.rows) if session.rows is not None else noisy.counts[:, 0]
     count = np.maximum(np.broadcast_to(rows, (session.runs,)), 1.0)
     return AllRows(
@@ -89,11 +156,14 @@ def release_in_limits(session: Session[Any], multiplier: Array) -> AllRows:
     )
 
 
-def _all_rows(session: Session[Any], frame: Frame, bound: float, multiplier: Array) -> NoisyMoments:
-    """One release of what all rows add up to in a frame whose ball has the radius ``bound``."""
+def second_moments(
+    session: Session[Any], what: str, frame: Frame, bound: float, multiplier: Array
+) -> NoisyMoments:
+    """One release of what all rows add up to in a frame whose ball has the radius ``bound``;
+    multiplier ``(B,)``: of its noise."""
     dim = session.public.dim
     return session.release(
-        "mean and second moments of all rows",
+        what,
         MixtureMoments.normalised(1, dim, "full", bound, _weights(dim)),
         InFrame(frame),
         Noise("gaussian", multiplier),

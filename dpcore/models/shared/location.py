@@ -21,6 +21,7 @@ from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import (
     BallClusters,
     ClusterMoments,
+    FromMiddle,
     InBalls,
     NoisyClusters,
     RowRadii,
@@ -71,7 +72,8 @@ class View:
     def radii(self, what: str, multiplier: Array) -> tuple[Array, Array]:
         """Noisy counts ``(B, J + 1)`` of rows by their distance from the middle, and the noise."""
         shape = RowRadii(self.session.public.dim, tuple(edges(row_bound(self.session))))
-        return self.session.release(what, shape, self.middle, Noise("gaussian", multiplier))
+        of = FromMiddle(self.middle)
+        return self.session.release(what, shape, of, Noise("gaussian", multiplier))
 
     def clipped(
         self,

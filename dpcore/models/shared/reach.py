@@ -80,13 +80,20 @@ class Reach:
         points, shares = self.points()
         return np.asarray(np.sum(shares * points**2, axis=1))
 
-    def clip_squares(self, noise: Array, spread: Array, dim: int, crossing: float) -> Clip:
+    def clip_squares(
+        self,
+        noise: Array,
+        spread: Array,
+        dim: int,
+        crossing: float,
+        caution: float = LEFT_BIAS,
+    ) -> Clip:
         """Where it is best to clip rows whose mean and second moments are released.
 
         noise ``(B,)``: deviation in a diagonal entry of the mean of squares of rows clipped to 1.
         spread ``(B,)``: mean square of a row's distance from the mean of all, which is less than
         from any other middle. crossing: how many times larger the variance of noise in a
-        coordinate of the mean is, at that radius.
+        coordinate of the mean is, at that radius. caution: weight of what clipping costs.
 
         A matrix that clipping leaves too small by a factor 1/r costs ``d (r - 1 - log r) / 2``; it
         is put right by r, so :data:`LEFT_BIAS` of that stays. Noise of s in each entry of a round
@@ -105,7 +112,7 @@ class Reach:
         entry = noise[:, None] * short * radii**2 * dim / spread[:, None]
         random = dim * (dim + 1) / 8 * entry**2
         random = random * (1.0 + 4.0 * beyond * crossing / (radii**2 * (dim + 1)))
-        nats = LEFT_BIAS * bias + random / (1.0 + random / (MOST_NATS * dim))
+        nats = caution * bias + random / (1.0 + random / (MOST_NATS * dim))
         at = np.argmin(nats, axis=1)[:, None]
         cost, share = (np.take_along_axis(what, at, axis=1)[:, 0] for what in (nats, left))
         return Clip(radii[at[:, 0]], share, cost)

@@ -38,12 +38,12 @@ class AllRows:
 
 @dataclass(frozen=True)
 class Ball:
-    """Balls of the runs in unit coordinates, in which ``y = (u - middle) / radius``: middle
-    ``(B, d)``, radius ``(B,)``. counted: the distances that said where it is best; see
-    :class:`~dpcore.models.shared.location.Location`."""
+    """Balls of the runs in unit coordinates, or ellipsoids along the columns, in which
+    ``y = (u - middle) / axes``: middle ``(B, d)``, axes ``(B, 1)`` or ``(B, d)``. counted: the
+    distances that said where it is best; see :class:`~dpcore.models.shared.location.Location`."""
 
     middle: Array
-    radius: Array
+    axes: Array
     counted: tuple[Array, Array, Array] | None = None
 
 

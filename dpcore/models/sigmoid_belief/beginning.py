@@ -43,10 +43,10 @@ def beginnings(
     """
     runs, visible = released.mean.shape
     if ball is None:
-        ball = Ball(np.zeros((runs, visible)), np.ones(runs))
+        ball = Ball(np.zeros((runs, visible)), np.ones((runs, 1)))
     begun = []
     for run in range(runs):
-        rows, scale = max(float(released.rows[run]), 1.0), float(ball.radius[run]) / 2.0
+        rows, scale = max(float(released.rows[run]), 1.0), float(ball.axes[run, 0]) / 2.0
         mean = finite(released.mean[run], 1.0 / scale)
         about, sd = ball.middle[run] / 2.0 + scale * mean, scale * float(released.mean_sd[run])
         other = finite(pixels.sums[run, 0]) / (2.0 * rows)

@@ -44,6 +44,13 @@ class Frame:
         return cls(middle, 1.0 / scale, scale, 1.0)
 
     @classmethod
+    def ellipsoids(cls, middle: Array, axes: Array) -> Frame:
+        """The frame in which an ellipsoid of each run along the columns, middle ``(F, d)`` and axes
+        ``(F, d)``, is the unit ball."""
+        eye = np.eye(middle.shape[1])
+        return cls(middle, eye / axes[:, None], eye * axes[:, None], 1.0)
+
+    @classmethod
     def whitening(cls, mean: Array, covariance: Array, radius: float) -> Frame:
         """The frame in which released moments ``(F, d)``, ``(F, d, d)`` are 0 and the identity."""
         return cls(mean, *whitening(covariance), radius)

@@ -109,18 +109,22 @@ def _of_all(rows: Array) -> Array:
     return np.concatenate([[rows.shape[1]], rows.sum(axis=1)])[None]
 
 
-def counts_by_distance(rows: Rows, middle: Array, edges: Array) -> Array:
+def counts_by_distance(rows: Rows, middle: Array, edges: Array, axes: Array | None = None) -> Array:
     """How many rows lie by which of rising edges ``(J,)``: ``(B, J + 1)``, for middles ``(B, d)``.
 
-    The first number is of distances up to the first edge, the last of those beyond all.
+    The first number is of distances up to the first edge, the last of those beyond all. axes
+    ``(B, d)``: by what each column is divided before, if at all.
     """
-    places, back = np.unique(middle, axis=0, return_inverse=True)
-    shares = pieces(len(rows.units), max(1, BLOCK_NUMBERS // (2 * middle.shape[1])))
+    dim = middle.shape[1]
+    runs = middle if axes is None else np.concatenate([middle, axes], axis=1)
+    places, back = np.unique(runs, axis=0, return_inverse=True)
+    shares = pieces(len(rows.units), max(1, BLOCK_NUMBERS // (2 * dim)))
     inside = np.zeros((len(places), len(edges) + 1))
 
     def work(index: int) -> Array:
         place, piece = divmod(index, len(shares))
-        away = _norms(rows.units[shares[piece]].T - places[place][:, None])
+        moved = rows.units[shares[piece]].T - places[place, :dim, None]
+        away = _norms(moved if axes is None else moved / places[place, dim:, None])
         return np.array([*(np.count_nonzero(away <= edge) for edge in edges), len(away)], float)
 
     def add(index: int, part: Array) -> None:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
     from dpcore.wall.statistics.mixture_moments import InFrame, MixtureMoments, NoisyMoments
     from dpcore.wall.statistics.perturbed_objective import PerturbedObjective
-    from dpcore.wall.statistics.row_radii import RowRadii
+    from dpcore.wall.statistics.row_radii import FromMiddle, RowRadii
     from dpcore.wall.statistics.row_vectors import (
         FREE_WEIGHT,
         BallVector,
@@ -77,6 +77,7 @@ __all__ = [
     "Curvature",
     "CurvatureMoments",
     "EStep",
+    "FromMiddle",
     "GroupMoments",
     "InBalls",
     "InFrame",

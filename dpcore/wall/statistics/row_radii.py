@@ -19,15 +19,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class RowRadii(Summed[Array, tuple[Array, Array]]):
-    """How many rows lie how far from the middle ``(B, d)`` of each run, public or released.
+class FromMiddle:
+    """Whence distances are taken: the middle ``(B, d)`` of each run, and by what ``(B, d)`` each
+    column is divided before, if at all; both public or released."""
+
+    middle: Array
+    axes: Array | None = None
+
+
+@dataclass(frozen=True)
+class RowRadii(Summed[FromMiddle, tuple[Array, Array]]):
+    """How many rows lie how far from the middle of each run.
 
     edges ``(J,)``: public, rising. Bin 0 holds distances up to the first edge, bin j those up to
     edge j, the last what lies beyond all. What leaves are the histograms ``(B, J + 1)`` and the
     noise's deviation ``(B,)``.
 
-    **Guarantee.** A row is in one bin. L2 sensitivity: 1 where it is added or removed, ``sqrt 2``
-    where it is replaced (two bins change by one each); L1: 1 and 2. All attained.
+    **Guarantee.** A row is in one bin, whatever columns are divided by. L2 sensitivity: 1 where it
+    is added or removed, ``sqrt 2`` where it is replaced (two bins change by one each); L1: 1 and 2.
+    All attained.
     """
 
     dim: int
@@ -51,17 +61,22 @@ class RowRadii(Summed[Array, tuple[Array, Array]]):
             add_remove=Sensitivity(1.0, {"counts": (1.0, 1.0)}),
         )
 
-    def checked(self, session: Session[Any], of: Array) -> Array:
-        middle = np.array(of, dtype=np.float64)
-        if middle.shape != (session.runs, self.dim):
+    def checked(self, session: Session[Any], of: FromMiddle) -> FromMiddle:
+        shape, middle = (session.runs, self.dim), np.array(of.middle, dtype=np.float64)
+        if middle.shape != shape:
             raise ValueError("middles must have the shape (runs, dim)")
-        return middle
+        if of.axes is None:
+            return FromMiddle(middle)
+        axes = np.array(of.axes, dtype=np.float64)
+        if axes.shape != shape or not np.all((axes > 0.0) & np.isfinite(axes)):
+            raise ValueError("axes must have the shape (runs, dim), positive and finite")
+        return FromMiddle(middle, axes)
 
     def total(
-        self, session: Session[Any], of: Array, batches: Minibatches | None
+        self, session: Session[Any], of: FromMiddle, batches: Minibatches | None
     ) -> tuple[Array, None]:
         edges = np.asarray(self.edges)
-        sum_of = partial(counts_by_distance, middle=of, edges=edges)
+        sum_of = partial(counts_by_distance, middle=of.middle, edges=edges, axes=of.axes)
         return np.asarray(session._features.total(sum_of)[:, None]), None
 
     def released(
