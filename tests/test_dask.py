@@ -247,7 +247,7 @@ def test_noise_is_drawn_here_and_workers_send_exact_sums_of_parts(
 
     monkeypatch.setattr(NoiseSource, "normal", counted)
     there = dp.fit("fa", dp.load(folder, schema=SCHEMA, engine="dask"), **WORDS)
-    releases = 1, 2, 1, 3  # distances; counts, sums; distances; counts, sums, squares
+    releases = 1, 2, 1, 3, 1, 3  # distances; counts, sums; distances; then twice, with squares
     assert len(draws) == sum(releases)
     assert len(there.ledger.as_list()) == len(releases)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from support import examples
 
+import dpcore as dp
 from dpcore.arrays import Array
 from dpcore.models.kmeans.private import DOUBTING
 from dpcore.models.shared.reach import OBSERVED, STEADY, Clip, Reach, edges, reach
@@ -145,3 +147,27 @@ def test_counts_that_could_be_noise_are_no_far_rows() -> None:
 def square_of_bins() -> Array:
     cuts = np.concatenate([[0.0], edges(WHOLE), [2.0 * edges(WHOLE)[-1]]])
     return ((cuts[1:] + cuts[:-1]) / 2.0) ** 2
+
+
+def test_rows_in_a_small_part_of_the_limits_are_seen_as_well() -> None:
+    """Bins begin at a sixteenth of the public radius; where all but few rows are nearer than an
+    eighth, those of the distances from the mean begin as much farther in."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(10_000, 5)) @ (np.eye(5) + 0.5)
+    names, errors = [f"x{i}" for i in range(5)], []
+    for limit in (10.0, 100.0):
+        schema = dp.Schema.from_bounds(dict.fromkeys(names, (-limit, limit)))
+        table = dp.load(pd.DataFrame(rows, columns=names), schema=schema)
+        fit = dp.fit("covariance", table, privacy=dp.Privacy(1.0, 1e-6), seed=0)
+        away = fit.parameters.correlation - np.corrcoef(rows.T)
+        errors.append(float(np.abs(away).max()))
+    assert max(errors) < 0.05
+
+
+def test_how_far_a_share_of_the_rows_reaches_is_an_edge_or_nowhere() -> None:
+    distances = np.random.default_rng(0).gamma(4.0, 0.2, 5000)
+    found = seen(distances)
+    for share in (0.5, 0.9):
+        (edge,) = found.holding(share)
+        assert edge / 2 ** (1 / 3) <= np.quantile(distances, share) <= edge
+    assert seen(np.full(5000, 3.0 * WHOLE)).holding(0.9)[0] == math.inf

@@ -27,8 +27,8 @@ class Distances:
     """Noisy counts ``(..., J + 1)`` of rows by their distance from their mean, in public unit
     coordinates.
 
-    edges ``(J,)``: public and rising; the last bin is what lies beyond. sd ``(...)``: deviation of
-    the noise in a count. With a leading axis of runs, or of one run.
+    edges ``(..., J)``: rising; the last bin is what lies beyond. sd ``(...)``: deviation of the
+    noise in a count. With a leading axis of runs, or of one run.
     """
 
     edges: Array
@@ -37,7 +37,7 @@ class Distances:
 
     def at(self, run: int) -> Self:
         """Those of one run out of several."""
-        return type(self)(self.edges, self.counts[run], self.sd[run])
+        return type(self)(self.edges[run], self.counts[run], self.sd[run])
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, of one run."""

@@ -282,8 +282,8 @@ def _clipped(distances: Reach, held: Array, dim: int) -> tuple[Array, SlopeCorre
     """
     points, shares = distances.points()
     below, octaves = np.cumsum(shares, axis=1) - shares / 2.0, np.log2(points)
-    of_runs = zip(held, below, strict=True)
-    radius = np.array([2.0 ** np.interp(share, under, octaves) for share, under in of_runs])
+    of_runs = zip(held, below, octaves, strict=True)
+    radius = np.array([2.0 ** np.interp(*run) for run in of_runs])
     drawn = np.minimum(radius[:, None] / points, 1.0)
     whole = distances.steady_square[:, None]
     left = np.sum(shares * (points * drawn) ** 2, axis=1)[:, None] / whole

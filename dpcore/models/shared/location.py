@@ -27,6 +27,7 @@ from dpcore.wall.statistics import (
     RowRadii,
 )
 
+NEAR, FEW = 0.125, 0.1  # of the public radius: if all but few rows are nearer, bins are finer
 USUAL_NORM, USUAL_DISTANCE = 0.55, 0.35  # of rows nobody has seen, in public radii
 
 
@@ -69,10 +70,12 @@ class View:
         length = math.sqrt(dim) * scale * shape.scale("sums") * self.radius
         return scale * shape.scale("counts"), length
 
-    def radii(self, what: str, multiplier: Array) -> tuple[Array, Array]:
-        """Noisy counts ``(B, J + 1)`` of rows by their distance from the middle, and the noise."""
+    def radii(self, what: str, multiplier: Array, near: Array | None = None) -> tuple[Array, Array]:
+        """Noisy counts ``(B, J + 1)`` of rows by their distance from the middle, and the noise;
+        near: by what ``(B,)`` all distances are divided."""
         shape = RowRadii(self.session.public.dim, tuple(edges(row_bound(self.session))))
-        of = FromMiddle(self.middle)
+        axes = None if near is None else np.repeat(near[:, None], shape.dim, axis=1)
+        of = FromMiddle(self.middle, axes)
         return self.session.release(what, shape, of, Noise("gaussian", multiplier))
 
     def clipped(
@@ -98,7 +101,7 @@ class Location:
 
     rows ``(B,)``: how many. mean ``(B, d)``, drawn in by its noise, whose variance in a coordinate
     is noise ``(B,)``. norms: distances from the middle of the bounds. distances: from the mean.
-    counted: the latter as they left, edges of the bins ``(J,)``, noisy counts ``(B, J + 1)`` and
+    counted: the latter as they left, edges of the bins ``(B, J)``, noisy counts ``(B, J + 1)`` and
     the deviation of their noise ``(B,)``.
     """
 
@@ -123,7 +126,9 @@ def located(
     unknown: distance, in public radii, that is expected from a mean of which nothing is known.
     **Guarantee:** three Gaussian releases with these multipliers, by the lemmas of
     :class:`~dpcore.wall.statistics.RowRadii` and :class:`~dpcore.wall.statistics.BallClusters`:
-    each asks for rows about a middle and inside a radius that earlier ones say.
+    each asks for rows about a middle and inside a radius that earlier ones say. Where the first
+    shows rows in a small part of the public radius, distances from the mean are counted in bins
+    that begin as much farther in.
     """
     dim, runs, whole = session.public.dim, session.runs, row_bound(session)
     view = View.of(session)
@@ -142,9 +147,13 @@ def located(
         usual = np.sqrt(USUAL_DISTANCE**2 + (1.0 - left) * (unknown**2 - USUAL_DISTANCE**2))
     mean = within(mean, session.public.is_ball, whole)
     around = replace(view, middle=mean)
-    counts, sd = around.radii("distances from the mean", distances)
-    counted = edges(whole), finite(counts), np.broadcast_to(sd, (runs,))
-    at_distances = reach(counts, sd, rows, whole, usual)
+    most = norms_of_rows.holding(1.0 - FEW) / whole
+    near = np.where(most < NEAR, 2.0 * most, 1.0)
+    counts, sd = around.radii(
+        "distances from the mean", distances, near if np.any(near < 1.0) else None
+    )
+    at_distances = reach(counts, sd, rows, near * whole, usual)
+    counted = at_distances.edges, finite(counts), np.broadcast_to(sd, (runs,))
     return Location(rows, mean, noise, norms_of_rows, at_distances, counted)
 
 

@@ -13,6 +13,7 @@ from functools import cache
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpcore.arrays import Array
 from dpcore.models.shared.moments import TINY, finite
@@ -41,7 +42,7 @@ class Clip:
 class Reach:
     """Shares ``(B, J + 1)`` of the rows by their distance from a middle.
 
-    edges ``(J,)``: rising; the last bin lies between the last edge and the same again. square
+    edges ``(B, J)``: rising; the last bin lies between the last edge and the same again. square
     ``(B,)``: mean square of a distance, as a smooth law has it: a little noise in the share of the
     farthest rows would be a large part of it. steady ``(B, J + 1)``: shares of the smooth law,
     moved towards the observed ones only in bins that differ by more than noise explains. noise
@@ -64,15 +65,19 @@ class Reach:
         edge that no row exceeds.
         """
         points, shares = self.points()
-        steady = _product(shares, np.maximum(points[:, None] - self.edges, 0.0))
+        steady = _product(shares, np.maximum(points[:, :, None] - self.edges[:, None], 0.0))
         taken = weights[0] * self._taken() ** 2 + weights[1] * steady**2
         cost = taken + noise[:, None] ** 2 * self.edges**2
-        return np.asarray(self.edges[np.argmin(cost, axis=1)])
+        return _at(self.edges, np.argmin(cost, axis=1))
+
+    def holding(self, share: float) -> Array:
+        """The edge ``(B,)`` within which a share of the rows lies, by the steady shares."""
+        inside = np.cumsum(self.steady, axis=1)[:, :-1] >= share
+        return np.where(inside.any(axis=1), _at(self.edges, np.argmax(inside, axis=1)), np.inf)
 
     def taken(self, radius: Array) -> Array:
         """At most what clipping to one of the edges ``(B,)`` takes from the mean ``(B,)``."""
-        at = np.searchsorted(self.edges, radius)
-        return np.asarray(np.take_along_axis(self._taken(), at[:, None], axis=1)[:, 0])
+        return _at(self._taken(), np.sum(self.edges < radius[:, None], axis=1))
 
     @property
     def steady_square(self) -> Array:
@@ -101,9 +106,10 @@ class Reach:
         mean adds through ``mean mean'``. Without noise: a radius that no row exceeds.
         """
         points, shares = self.points()
-        radii = np.sort((self.edges[:, None] * 2.0 ** (-np.arange(FINE) / (3.0 * FINE))).ravel())
+        finer = 2.0 ** (-np.arange(FINE) / (3.0 * FINE))
+        radii = np.sort((self.edges[:, :, None] * finer).reshape(len(self.edges), -1), axis=1)
         square = self.steady_square
-        clipped = _product(shares, np.minimum(points[:, None], radii) ** 2)
+        clipped = _product(shares, np.minimum(points[:, :, None], radii[:, None]) ** 2)
         left = clipped / np.maximum(square, TINY)[:, None]
         short = 1.0 / np.maximum(left, TINY)
         spread = np.maximum(spread, TINY)
@@ -113,34 +119,37 @@ class Reach:
         random = dim * (dim + 1) / 8 * entry**2
         random = random * (1.0 + 4.0 * beyond * crossing / (radii**2 * (dim + 1)))
         nats = caution * bias + random / (1.0 + random / (MOST_NATS * dim))
-        at = np.argmin(nats, axis=1)[:, None]
-        cost, share = (np.take_along_axis(what, at, axis=1)[:, 0] for what in (nats, left))
-        return Clip(radii[at[:, 0]], share, cost)
+        at = np.argmin(nats, axis=1)
+        return Clip(_at(radii, at), _at(left, at), _at(nats, at))
 
     def points(self) -> tuple[Array, Array]:
-        """Distances ``(M,)`` in all bins, and the steady shares ``(B, M)`` of the rows there."""
-        low = np.append(self.edges[0] / 2.0, self.edges)
-        high = np.append(self.edges, self.edges[-1] * 2.0 ** (1 / 3))
+        """Distances ``(B, M)`` in all bins, and the steady shares ``(B, M)`` of the rows there."""
+        edges = self.edges
+        low = np.concatenate([edges[:, :1] / 2.0, edges], axis=1)[..., None]
+        high = np.concatenate([edges, edges[:, -1:] * 2.0 ** (1 / 3)], axis=1)[..., None]
         within = (np.arange(FINE) + 0.5) / FINE
-        points = (low[:, None] * (high / low)[:, None] ** within).ravel()
+        points = (low * (high / low) ** within).reshape(len(edges), -1)
         return points, np.repeat(self.steady / FINE, FINE, axis=1)
 
     def _taken(self) -> Array:
         """What clipping to each edge ``(B, J)`` takes from the distances on average."""
-        upper = np.append(self.edges, 2.0 * self.edges[-1])
-        return _product(self.shares, np.maximum(upper[:, None] - self.edges, 0.0))
+        upper = np.concatenate([self.edges, 2.0 * self.edges[:, -1:]], axis=1)
+        return _product(self.shares, np.maximum(upper[:, :, None] - self.edges[:, None], 0.0))
 
 
 def edges(whole: float) -> Array:
-    """Of the bins, ``(bins + 1,)``: from a sixteenth of the public radius to twice as much."""
+    """Of the bins, ``(J,)``: from a sixteenth of a radius to twice as much."""
     return np.asarray(whole * 2.0 ** np.array(OCTAVES))
 
 
-def reach(counts: Array, sd: Array, rows: Array, whole: float, usual: Array | float) -> Reach:
-    """What noisy counts ``(B, J + 1)`` of rows ``(B,)`` by :func:`edges` say.
+def reach(
+    counts: Array, sd: Array, rows: Array, whole: Array | float, usual: Array | float
+) -> Reach:
+    """What noisy counts ``(B, J + 1)`` of rows ``(B,)`` by :func:`edges` of a radius say, which is
+    ``(B,)`` or one for all runs.
 
-    sd ``(B,)``: noise in a count. usual: distance, as a share of the public radius, that is
-    expected of rows nobody has seen, ``(B,)`` or one for all runs. Smooth laws of the logarithm of
+    sd ``(B,)``: noise in a count. usual: distance, as a share of the radius, that is expected of
+    rows nobody has seen, ``(B,)`` or one for all runs. Smooth laws of the logarithm of
     a distance are weighed by how well they agree with the counts; then each bin leaves their mean
     by the share of signal in it. Exact counts stay.
     """
@@ -153,16 +162,23 @@ def reach(counts: Array, sd: Array, rows: Array, whole: float, usual: Array | fl
     expected = _product(weight, laws) / weight.sum(axis=1, keepdims=True)
     trust = MISFIT**2 / (MISFIT**2 + noise**2)
     shares = _shares(expected + trust * (observed - expected), expected)
-    cuts = np.concatenate([[0.0], edges(whole), [2.0 * edges(whole)[-1]]])
-    square = np.sum(expected * ((cuts[1:] + cuts[:-1]) / 2.0) ** 2, axis=1)
+    bins = np.multiply.outer(np.broadcast_to(whole, rows.shape), 2.0 ** np.array(OCTAVES))
+    cuts = np.concatenate([0.0 * bins[:, :1], bins, 2.0 * bins[:, -1:]], axis=1)
+    square = np.sum(expected * ((cuts[:, 1:] + cuts[:, :-1]) / 2.0) ** 2, axis=1)
     gap = observed - expected
     sure = np.maximum(1.0 - (SURE * noise / np.maximum(np.abs(gap), TINY)) ** 2, 0.0)
     steady = _shares(expected + sure * gap, expected)
-    return Reach(shares, edges(whole), square, steady, np.where(sure > 0.0, noise, 0.0))
+    return Reach(shares, bins, square, steady, np.where(sure > 0.0, noise, 0.0))
+
+
+def _at(numbers: Array, places: NDArray[np.intp]) -> Array:
+    """Of each run's numbers ``(B, J)``, that at its place ``(B,)``."""
+    return np.asarray(np.take_along_axis(numbers, places[:, None], axis=1)[:, 0])
 
 
 def _product(weights: Array, rows: Array) -> Array:
-    """``weights @ rows``, ``(B, M)`` and ``(M, J)``, of one run alone to the last bit the same."""
+    """``weights @ rows``, ``(B, M)`` and ``(M, J)`` or ``(B, M, J)``, of one run alone to the last
+    bit the same."""
     return np.asarray(np.sum(weights[:, :, None] * rows, axis=1))
 
 
