@@ -546,3 +546,17 @@ def test_a_pure_claim_is_judged_without_a_delta(adjacency: str, holds: bool, ste
     assert claim is not None
     assert (claim.delta, claim.holds) == (0.0, holds)
     assert ("twice as much" in " ".join(claim.reasons)) is not holds
+
+
+@pytest.mark.parametrize("dim", [2, 3, 6])
+def test_limits_far_wider_than_the_rows_are_no_harm(dim: int) -> None:
+    """Alone or beside another budget, of which no run is seen otherwise."""
+    rows = clouds(3_000, dim)
+    spread = float(np.sum(np.var(rows, axis=0)))
+    budgets = [dp.Privacy(epsilon, 1e-5) for epsilon in (0.01, 2.0)]
+    table, words = sealed(rows / 20.0), {"n_components": 3, "seed": 0}
+    grid = fit_grid("kmeans", table, privacy=budgets, **words)  # type: ignore[arg-type]
+    (alone,) = fit_grid("kmeans", table, privacy=budgets[1:], **words).runs.final.centres  # type: ignore[arg-type]
+    np.testing.assert_array_equal(grid.runs.final.centres[1], alone)
+    away = np.linalg.norm(rows[:, None] - 20.0 * alone, axis=2).min(axis=1)
+    assert np.mean(away**2) < 0.2 * spread

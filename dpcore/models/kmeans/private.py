@@ -215,14 +215,19 @@ def _looked(session: Session[Any], norms: Array, first: Array, distances: Array)
     distance = np.sum(shares * points, axis=1)  # the same alone or in a grid
     distance = distance * np.sqrt(square / np.maximum(at.distances.square, TINY))
     distance = np.minimum(distance, kmeans.round_distance(dim) * spread)
-    view, noise = View.of(session), dim * at.noise
-    if dim <= TREE_DIM:  # boxes of rows are summed, which lie about the middle of the bounds
-        error = _both(noise, OFF_MIDDLE * at.norms.square) / dim
-        return _Look(at.rows, at.mean, error, spread, distance, view, at.norms)
+    view, noise, unseen = View.of(session), dim * at.noise, at.norms.square
     taken = at.norms.taken(view.clipped(at.norms, at.rows, first).radius)
-    error = _both(noise + OFF_IN_MANY * taken**2, OFF_IN_MANY * at.norms.square) / dim
-    view = replace(view, middle=at.mean)
-    return _Look(at.rows, at.mean, error, spread, distance, view, at.distances)
+    near = _both(noise + OFF_IN_MANY * taken**2, OFF_IN_MANY * unseen) / dim
+    if dim > TREE_DIM:
+        view = replace(view, middle=at.mean)
+        return _Look(at.rows, at.mean, near, spread, distance, view, at.distances)
+    # Boxes of rows are summed, which lie about the middle of the bounds, unless rows fill too
+    # little of these.
+    small = at.distances.edges[:, 0] < at.norms.edges[:, 0]
+    error = np.where(small, near, _both(noise, OFF_MIDDLE * unseen) / dim)
+    view = replace(view, middle=np.where(small[:, None], at.mean, 0.0))
+    reach = at.norms.where(small, at.distances)
+    return _Look(at.rows, at.mean, error, spread, distance, view, reach)
 
 
 def _aimed(

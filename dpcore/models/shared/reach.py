@@ -8,7 +8,7 @@ of it reads released counts alone, and is total.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from statistics import NormalDist
 
@@ -74,6 +74,16 @@ class Reach:
         """The edge ``(B,)`` within which a share of the rows lies, by the steady shares."""
         inside = np.cumsum(self.steady, axis=1)[:, :-1] >= share
         return np.where(inside.any(axis=1), _at(self.edges, np.argmax(inside, axis=1)), np.inf)
+
+    def where(self, chosen: NDArray[np.bool_], other: Reach) -> Reach:
+        """The same, but the other in chosen runs ``(B,)``."""
+        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
+        return Reach(
+            *(
+                np.where(chosen.reshape(-1, *(1,) * (mine.ndim - 1)), theirs, mine)
+                for mine, theirs in pairs
+            )
+        )
 
     def taken(self, radius: Array) -> Array:
         """At most what clipping to one of the edges ``(B,)`` takes from the mean ``(B,)``."""
