@@ -98,11 +98,23 @@ def whole(field: str, value: Any, *, least: int = 1, most: int | None = None) ->
         if not math.isfinite(inexact) or inexact != math.floor(inexact):
             raise InputError(field, f"{value} is not a whole number", "give a whole number")
         integer = int(inexact)
+    number(field, integer)  # it counts in real numbers
     if integer < least:
         raise InputError(field, f"{value} is below {least}", f"give {least} or more")
     if most is not None and integer > most:
         raise InputError(field, f"{value} is above {most}", f"give {most} or less")
     return integer
+
+
+def truth(field: str, value: Any) -> bool:
+    """True or false. Raises InputError for anything else, which Python would take for one of them.
+
+    >>> truth("parallel", False)
+    False
+    """
+    if not isinstance(value, bool):
+        raise InputError(field, f"{value!r} is not true or false", "give true or false")
+    return value
 
 
 def rows_of_one(value: Any, field: str = "rows_per_person") -> int:

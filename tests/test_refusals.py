@@ -140,6 +140,11 @@ def of_terms(name: str, body: dict[str, Any] | None = None) -> Any:
         (lambda: Event(Gaussian(1.0), sampling="possion"), "sampling: 'possion' is not known"),  # type: ignore[arg-type]
         (lambda: Event(Gaussian(1.0), sampling=None), "sampling: None is not known"),  # type: ignore[arg-type]
         (lambda: Event(5.0), "mechanism: it is not a mechanism"),  # type: ignore[arg-type]
+        (lambda: Event(Gaussian(1.0), count=10**400), "count: the number is too large"),
+        (lambda: Event(Gaussian(1.0), delta_each="x"), "delta_each: 'x' is not a number"),  # type: ignore[arg-type]
+        (lambda: Event(Gaussian(1.0), delta_each=0.0), "delta_each: 0.0 is not strictly between"),
+        (lambda: Event(Gaussian(1.0), group=1), "group: 1 is not a name"),  # type: ignore[arg-type]
+        (lambda: Event(Gaussian(1.0), parallel="no"), "parallel: 'no' is not true or false"),  # type: ignore[arg-type]
         (lambda: Event(Gaussian("much")), "noise_multiplier: 'much' is not a number"),  # type: ignore[arg-type]
         (lambda: Event(Gaussian(np.complex128(2.0))), "noise_multiplier: .* is not a number"),  # type: ignore[arg-type]
         (lambda: Event(Laplace(None)), "scale: the amount of noise is negative or undefined"),  # type: ignore[arg-type]

@@ -203,18 +203,15 @@ def event(record: Any, adjacency: str, *, solving: bool = False) -> Event:
             "give all events and the question the same adjacency",
         )
     sampling = one_of("sampling", fields.get("sampling", "none"), SAMPLINGS)
-    delta_each = fields.get("delta_each")
     black_box = fields.get("mechanism") == "epsilon_delta"
     return Event(
         _mechanism(fields, solving),
         count=whole("count", fields.get("count", 1), least=0, most=MOST_COUNT),
-        delta_each=None
-        if black_box or delta_each is None
-        else probability("delta_each", delta_each),
+        delta_each=None if black_box else fields.get("delta_each"),
         sampling=sampling,  # type: ignore[arg-type]  # checked just above
         sampling_rate=_rate(fields, sampling),
         group=None if fields.get("group") is None else str(fields["group"]),
-        parallel=_truth("parallel", fields.get("parallel", False)),
+        parallel=fields.get("parallel", False),
         adjacency=adjacency,
     )
 
@@ -230,12 +227,6 @@ def _rate(record: dict[str, Any], sampling: str) -> float:
             "set sampling to poisson or without_replacement, or leave the rate out",
         )
     return rate
-
-
-def _truth(field: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise InputError(field, f"{value!r} is neither true nor false", "give true or false")
-    return value
 
 
 def _mechanism(record: dict[str, Any], solving: bool) -> Mechanism:

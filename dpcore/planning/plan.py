@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.accounting import compose
 from dpcore.accounting.zcdp import tight_epsilon, tight_rho
 from dpcore.arrays import Array
-from dpcore.checks import listed, one_of, positive, probability, whole
+from dpcore.checks import listed, one_of, positive, probability, truth, whole
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.planning.curves import DIFFICULTIES, WORLDS, UtilityCurve, utility_curve
@@ -67,9 +67,7 @@ class WantedRelease:
             checked["epsilon"] = positive("epsilon", self.epsilon)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        if not isinstance(self.locked, bool):
-            raise InputError("locked", "the value is not true or false", "give true or false")
-        if self.locked and self.epsilon is None:
+        if truth("locked", self.locked) and self.epsilon is None:
             raise InputError("locked", "the release has no epsilon", "give epsilon, or unlock it")
         if self.locked and self.at_least is not None:
             raise InputError(

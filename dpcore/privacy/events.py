@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.checks import number, one_of, share, whole
+from dpcore.checks import number, one_of, probability, share, truth, whole
 from dpcore.errors import InputError
 from dpcore.privacy.adjacency import ADJACENCIES
 
@@ -104,7 +104,7 @@ class Event:
     (epsilon, delta) pairs; ``None`` leaves the choice to the method. ``group`` and ``parallel``:
     events of one group with ``parallel=True`` act on disjoint parts of the table.
 
-    Raises InputError for a count, rate or amount of noise that cannot be.
+    Raises InputError for a field that cannot be, such as a count below 0.
     """
 
     mechanism: Mechanism
@@ -121,6 +121,11 @@ class Event:
             raise InputError(
                 "mechanism", "it is not a mechanism", "give one, for example Gaussian(2.0)"
             )
+        if self.delta_each is not None:
+            _set(self, delta_each=probability("delta_each", self.delta_each))
+        if not isinstance(self.group, str | None):
+            raise InputError("group", f"{self.group!r} is not a name", "give a text")
+        truth("parallel", self.parallel)
         one_of("sampling", self.sampling, SAMPLINGS)
         one_of("adjacency", self.adjacency, ADJACENCIES)
         _set(

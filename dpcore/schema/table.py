@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from dpcore.checks import rows_of_one, whole
+from dpcore.checks import rows_of_one, truth, whole
 from dpcore.errors import InputError
 from dpcore.schema import document, guesses
 from dpcore.schema.cells import categories_meant, category_meant, demand_column, numbers_meant
@@ -101,8 +101,7 @@ class Schema:
             )
         text_or_none("table.title", self.title)
         text_or_none("table.id", self.id)
-        if not isinstance(self.rehearsal, bool):
-            raise InputError("table.rehearsal", "it is not true or false", "give true or false")
+        truth("table.rehearsal", self.rehearsal)
 
     def _check_columns(self) -> None:
         for name, times in Counter(column.name for column in self.columns).items():
