@@ -143,7 +143,7 @@ def words_of(field: str, value: Any, *, least: int = 0) -> tuple[str, ...]:
     >>> words_of("methods", ["exact", "zcdp"])
     ('exact', 'zcdp')
     """
-    if isinstance(value, str) or not isinstance(value, Iterable):
+    if isinstance(value, str) or not isinstance(value, Iterable) or not getattr(value, "ndim", 1):
         raise InputError(field, "it is not a list of names", "give one, in brackets")
     words = tuple(value)
     if len(words) < least:

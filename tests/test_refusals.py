@@ -792,13 +792,39 @@ def _centres(**words: Any) -> Any:
         (partial(_study, dp.Setting(words=(3,))), "^words: they are not pairs"),  # type: ignore[arg-type]
         (partial(_study, dp.Setting(metric="loss")), "^metric: 'loss' is not known"),
         (partial(_study, dp.Setting(clip=None)), "^clip: none was given"),  # type: ignore[arg-type]
+        (partial(_study, dp.Setting(words=((1, 2),))), "^words: they are not pairs"),  # type: ignore[arg-type]
+        (partial(_study, dp.Setting(words=(("rounds", 2),))), "^rounds: .* takes no such option"),
+        (partial(_study, dp.Setting(metric=pd.NA)), "^metric: <NA> is not known"),  # type: ignore[arg-type]
+        (partial(_study, dp.Setting(mode=pd.NA)), "^mode: <NA> is not known"),  # type: ignore[arg-type]
+        (partial(_study, dp.Setting(accountant=pd.NA)), "^accountant: it is not a name"),  # type: ignore[arg-type]
+        (
+            partial(_study, dp.Setting("mean", 1, secret="key")),
+            "^secret: it is not at most 64 bytes",
+        ),  # type: ignore[arg-type]
+        (
+            partial(_study, dp.Setting("mean", 1, secret=b"k" * 65)),
+            "^secret: it is not at most 64 bytes",
+        ),
         (partial(_study, draws=0), "^draws: 0 is below 1"),
+        (partial(_study, draws=10**5), "^draws: 100000 is above 10000"),
+        (partial(_study, epsilons=[10**400]), "^epsilon: a value is not a number"),
         (partial(_study, epsilons=()), "^epsilons: it is not a list of numbers"),
         (partial(_study, epsilons=1.0), "^epsilons: it is not a list of numbers"),
         (partial(_study, methods=("zzz",)), "^accountant: 'zzz' is not known"),
         (partial(_study, methods="zcdp"), "^methods: it is not a list of names"),
         (partial(_sweep, methods="zcdp"), "^methods: it is not a list of names"),
         (partial(_sweep, modes=()), "^modes: it names nothing"),
+        (partial(_sweep, modes=np.array("proved")), "^modes: it is not a list of names"),
+        (partial(_sweep, metric=pd.NA), "^metric: <NA> is not known"),
+        (partial(_sweep, metric=""), "^metric: '' is not known"),
+        (partial(_sweep, seed="x"), "^seed: 'x' is not a number"),
+        (partial(_sweep, seed=-1), "^seed: -1 is below 0"),
+        (partial(_sweep, test_fraction="x"), "^test_fraction: 'x' is not a number"),
+        (partial(_sweep, test_fraction=1.0), "^test_fraction: 1.0 is not strictly between"),
+        (partial(_sweep, n_components=None), "^components: none was given"),
+        (partial(_sweep, draws=10**400), "^draws: the number is too large"),
+        (partial(_sweep, draws=10**300), "^draws: .* is above 10000"),
+        (partial(_sweep, splits=10**300), "^splits: .* is above 10000"),
         (partial(_sweep, epsilons=1.0), "^epsilons: it is not a list of numbers"),
         (partial(_sweep, epsilons=[]), "^epsilons: it is not a list of numbers"),
         (partial(dp.load_documents, ["a text"]), "^documents: it is not a path"),

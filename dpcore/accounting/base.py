@@ -269,7 +269,7 @@ def check_epsilons(epsilon: Real) -> Array:
     try:
         target = np.asarray(epsilon, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise InputError("epsilon", f"{epsilon!r} is not a number", "give e.g. 1") from None
+        raise InputError("epsilon", "a value is not a number", "give e.g. 1") from None
     if not np.all((target > 0.0) & np.isfinite(target)):
         raise InputError("epsilon", "a value is not a finite number above 0", "give e.g. 1")
     return target

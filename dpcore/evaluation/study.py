@@ -33,6 +33,7 @@ from dpcore.evaluation.yardstick import (
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.fitting.plan import plan_noise
 from dpcore.fitting.recipe import Recipe, recipe
+from dpcore.options import demand_options
 from dpcore.privacy import Guarantee, Ledger, Privacy
 from dpcore.registry import FIRST
 from dpcore.wall.data.clipping import PublicFrame
@@ -40,6 +41,7 @@ from dpcore.wall.table import PrivateTable, demand_loaded
 
 # Twenty budgets a decade, 0.01 to 20, in round numbers.
 EPSILONS = tuple(float(f"{10 ** (k / 20):.2g}") for k in range(-40, 27))
+MOST_DRAWS = 10_000  # of the noise, or splits of the rows, that somebody would wait for
 
 
 @dataclass(frozen=True)
@@ -682,7 +684,7 @@ def study(
     demand_loaded(table)
     if not isinstance(setting, Setting):
         raise InputError("setting", "it is not a dpcore.Setting", 'give dpcore.Setting("gmm", 3)')
-    draws, budgets = whole("draws", draws), budgets_of(epsilons)
+    draws, budgets = whole("draws", draws, most=MOST_DRAWS), budgets_of(epsilons)
     methods = words_of("methods", methods)
     for method in methods:
         registered(method)
@@ -706,11 +708,15 @@ def _demanded(setting: Setting) -> Setting:
     as no fit would that needs no privacy."""
     try:
         words = tuple(dict(setting.words).items())
+        if not all(isinstance(name, str) for name, _ in words):
+            raise TypeError
     except (TypeError, ValueError):
         raise InputError(
             "words", "they are not pairs of a name and a value", 'give (("sigma", 2.0),), say'
         ) from None
-    if setting.metric != "":
+    demand_options(setting.model, recipe(setting.model).options, dict(words))
+    setting.request(1.0)
+    if not isinstance(setting.metric, str) or setting.metric:
         one_of(
             "metric", setting.metric, [metric.name for metric in declaration(setting.model).metrics]
         )

@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.arrays import Array
 from dpcore.checks import one_of, whole, words_of
 from dpcore.errors import InputError
-from dpcore.evaluation.study import budgets_of
+from dpcore.evaluation.study import MOST_DRAWS, budgets_of
 from dpcore.evaluation.yardstick import (
     Scorer,
     Yardstick,
@@ -77,13 +77,17 @@ def sweep(
     """
     judge = yardstick(model)
     demand_loaded(table)
-    metric = one_of("metric", metric or judge.metrics[0], judge.metrics)
+    metric = one_of("metric", judge.metrics[0] if metric is None else metric, judge.metrics)
     methods, modes = (
         words_of(field, words, least=1) for field, words in (("methods", methods), ("modes", modes))
     )
     for mode in modes:
         one_of("modes", mode, MODES)
-    epsilons, draws, splits = budgets_of(epsilons), whole("draws", draws), whole("splits", splits)
+    epsilons, seed = budgets_of(epsilons), whole("seed", seed, least=0)
+    draws, splits = (
+        whole(field, count, most=MOST_DRAWS)
+        for field, count in (("draws", draws), ("splits", splits))
+    )
     base = Privacy(
         epsilon=epsilons[0],
         delta=delta,
@@ -97,7 +101,7 @@ def sweep(
         if not (mode == "paper" and method == "exact" and len(methods) > 1)
         for e in epsilons
     ]
-    options = {"n_components": n_components, **options}
+    options = {"n_components": whole("components", n_components), **options}
     scores: list[Array] = []
     references: list[tuple[float, float]] = []
     baselines: list[Array] = []

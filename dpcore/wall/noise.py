@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.arrays import Array
+from dpcore.errors import InputError
 from dpcore.mechanisms.discrete_gaussian import Integers, discrete_gaussian
 
 Indices = NDArray[np.intp]
@@ -72,6 +73,8 @@ class NoiseSource:
         secret: bytes = b"",
         pay: Callable[[], None] | None = None,
     ) -> None:
+        if not isinstance(secret, bytes) or len(secret) > hashlib.blake2b.MAX_KEY_SIZE:
+            raise InputError("secret", "it is not at most 64 bytes", "give some, such as b'key'")
         self.rehearsal = seed is not None
         self._pay, self.drawn = pay, False
         self._streams = [self._stream(seed, draw, secret) for draw in draws]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.checks import probability
 from dpcore.errors import InputError, WallError
 from dpcore.schema import Schema, numbers_meant, pool, with_numbers
 
@@ -38,10 +39,7 @@ def divided(rows: int, fraction: float, seed: int, adjacency: str) -> tuple[Plac
     >>> [part.tolist() for part in divided(5, 0.4, 0, "add_remove")]
     [[0, 4], [1, 2, 3]]
     """
-    if not 0.0 < fraction < 1.0:
-        raise InputError(
-            "test_fraction", f"{fraction} is not between 0 and 1", "give a share like 0.1"
-        )
+    fraction = probability("test_fraction", fraction, example="0.1")
     if adjacency == "add_remove":
         out = np.random.default_rng([0, seed]).random(rows) < fraction
         return np.flatnonzero(~out), np.flatnonzero(out)
