@@ -151,6 +151,23 @@ def words_of(field: str, value: Any, *, least: int = 0) -> tuple[str, ...]:
     return words
 
 
+def pairs_of(field: str, value: Any) -> tuple[tuple[str, Any], ...]:
+    """Names, each with a value, in a mapping or in pairs. Raises InputError for anything else.
+
+    >>> pairs_of("options", {"iterations": 5})
+    (('iterations', 5),)
+    """
+    try:
+        pairs = tuple(dict(value).items())
+        if all(isinstance(name, str) for name, _ in pairs):
+            return pairs
+    except (TypeError, ValueError):
+        pass
+    raise InputError(
+        field, "they are not pairs of a name and a value", 'give (("sigma", 2.0),), say'
+    )
+
+
 LISTED = 12  # names that a refusal lists; of more the nearest
 
 

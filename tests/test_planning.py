@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -340,6 +341,11 @@ def test_what_if_there_were_twice_the_rows_or_one_more(monkeypatch: pytest.Monke
         ({"locked": True}, wording.NO_EPSILON_TO_LOCK),
         ({"locked": "yes"}, "not true or false"),
         ({"rows": True}, "not a number"),
+        ({"rows": 10**13}, "rows: .* is above"),
+        ({"schema": None}, "schema: it is not a dpcore.Schema"),
+        ({"options": None}, "options: they are not pairs"),
+        ({"options": ((1, 2),)}, "options: they are not pairs"),
+        ({"options": {"iterations": [3]}}, "options: a value may change"),
         ({"locked": True, "epsilon": 1.0, "at_least": 0.5}, "determines the utility"),
     ],
 )
@@ -351,9 +357,45 @@ def test_a_wish_that_cannot_be_says_why(words: dict[str, Any], says: str) -> Non
 
 def test_releases_without_names_of_their_own_are_refused() -> None:
     one = WantedRelease("a", "gmm", BOX, 100)
-    for wanted, says in (([], "no release"), ([one, one], "the same name")):
+    cases: list[tuple[Any, str]] = [
+        ([], "no release"),
+        (None, "no release"),
+        ([one, one], "the same name"),
+        (["one"], "release: it is not a dpcore.WantedRelease"),
+    ]
+    for wanted, says in cases:
         with pytest.raises(InputError, match=says):
             Planner(wanted)
+
+
+def test_worlds_are_those_of_a_declaration_with_the_middle_one() -> None:
+    one = WantedRelease("a", "mean", BOX, 100)
+    for worlds, says in ((("esay",), "'esay' is not known"), (("easy",), "middling is not among")):
+        with pytest.raises(InputError, match=says):
+            Planner([one], worlds=worlds)
+
+
+def test_a_plan_is_asked_what_it_can_answer() -> None:
+    planner = Planner([WantedRelease("a", "mean", BOX, 100)])
+    for words, says in (({"more": "b"}, "more: 'b' is not known"), ({"rows": 0}, "rows: 0 is not")):
+        with pytest.raises(InputError, match=says):
+            planner.plan(1.0, DELTA, **words)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-300])
+def test_a_budget_of_almost_nothing_is_refused_as_what_it_is(epsilon: float) -> None:
+    wanted = [WantedRelease(name, "mean", BOX, 100) for name in "ab"]
+    with pytest.raises(
+        InputError, match=r"the plan leaves '[ab]' so little that its epsilon would"
+    ):
+        dp.plan_releases(wanted, epsilon=epsilon, delta=DELTA)
+
+
+def test_a_share_out_of_reach_is_more_than_what_is_kept_at_most() -> None:
+    wanted = [WantedRelease("a", "mean", BOX, 100, at_least=0.9999999)]
+    conflict = str(dp.plan_releases(wanted, epsilon=1.0, delta=DELTA).conflict)
+    least, most = (float(share) for share in re.findall(r"([\d.]+)%", conflict))
+    assert most < least < 100.0
 
 
 def test_what_cannot_be_released_is_refused_by_name() -> None:

@@ -155,7 +155,7 @@ def tight_rho(epsilon: Real, delta: Real) -> Real:
 
 def _tight(rho: Array, log_inverse: Array) -> tuple[Array, Array]:
     """(epsilon, alpha - 1) at the best order: Newton on a convex function of log(alpha - 1)."""
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", divide="ignore"):
         order = np.minimum(np.sqrt(log_inverse / rho), np.expm1(log_inverse))
     for _ in range(_NEWTON):
         value = rho * order * order + np.log1p(order) - log_inverse
@@ -210,7 +210,8 @@ class ZCDPAccountant(Accountant):
         """The root of the total rho over the rho that the budget allows."""
         self.check(events)
         allowed = (tight_rho if self.tight else classic_rho)(epsilon, delta)
-        return real(np.sqrt(total_rho(events) / np.asarray(allowed)))
+        with np.errstate(divide="ignore"):  # a tiny budget may allow none
+            return real(np.sqrt(total_rho(events) / np.asarray(allowed)))
 
 
 CLASSIC = ZCDPAccountant("zcdp", "zCDP", _PROPOSITIONS, tight=False)

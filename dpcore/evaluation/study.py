@@ -19,7 +19,7 @@ from dpcore.accounting import accountant as registered
 from dpcore.accounting import covers
 from dpcore.accounting.base import check_epsilons
 from dpcore.arrays import Array
-from dpcore.checks import one_of, positive, whole, words_of
+from dpcore.checks import one_of, pairs_of, positive, whole, words_of
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import (
@@ -706,14 +706,7 @@ def budgets_of(epsilons: Any) -> list[float]:
 def _demanded(setting: Setting) -> Setting:
     """The setting with its numbers read; raises InputError where a field is not what it must be,
     as no fit would that needs no privacy."""
-    try:
-        words = tuple(dict(setting.words).items())
-        if not all(isinstance(name, str) for name, _ in words):
-            raise TypeError
-    except (TypeError, ValueError):
-        raise InputError(
-            "words", "they are not pairs of a name and a value", 'give (("sigma", 2.0),), say'
-        ) from None
+    words = pairs_of("words", setting.words)
     demand_options(setting.model, recipe(setting.model).options, dict(words))
     setting.request(1.0)
     if not isinstance(setting.metric, str) or setting.metric:

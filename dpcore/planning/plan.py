@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,10 @@ import numpy as np
 from dpcore.accounting import compose
 from dpcore.accounting.zcdp import tight_epsilon, tight_rho
 from dpcore.arrays import Array
-from dpcore.checks import listed, one_of, positive, probability, truth, whole
+from dpcore.checks import listed, one_of, pairs_of, positive, probability, truth, whole, words_of
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
-from dpcore.planning.curves import DIFFICULTIES, WORLDS, UtilityCurve, utility_curve
+from dpcore.planning.curves import DIFFICULTIES, MIDDLING, WORLDS, UtilityCurve, utility_curve
 from dpcore.planning.split import Division, Split
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.privacy.adjacency import ADJACENCIES
@@ -27,6 +27,7 @@ from dpcore.schema import Schema
 
 GAP = 0.02  # between what the programme counts on and what was simulated, above which it is said
 NOTHING = 0.005  # a share that is shown as 0%
+MOST_ROWS = 10**12  # of one table; costs of more have no digits left
 LEAST_GAIN = 1e-3  # points; less is what the solver leaves
 
 
@@ -58,9 +59,14 @@ class WantedRelease:
             raise InputError("name", "a release has no name", "give each release its own name")
         one_of("model", self.model, tuple(MODELS))
         checked: dict[str, Any] = {
-            "rows": whole("rows", self.rows),
+            "rows": whole("rows", self.rows, most=MOST_ROWS),
             "times": whole("times", self.times, most=10_000),
+            "options": pairs_of("options", self.options),
         }
+        if not isinstance(self.schema, Schema):
+            raise InputError("schema", "it is not a dpcore.Schema", "give the one of its table")
+        if not all(isinstance(value, Hashable) for _, value in checked["options"]):
+            raise InputError("options", "a value may change", "give numbers, texts or tuples")
         if self.at_least is not None:
             checked["at_least"] = probability("at_least", self.at_least, example="0.8")
         if self.epsilon is not None:
@@ -243,9 +249,15 @@ class Planner:
         adjacency: str = "replace_one",
         worlds: tuple[str, ...] = WORLDS,
     ) -> None:
-        self.wanted = tuple(wanted)
+        self.wanted = tuple(wanted) if isinstance(wanted, Sequence) else ()
+        if not all(isinstance(release, WantedRelease) for release in self.wanted):
+            raise InputError("release", "it is not a dpcore.WantedRelease", "give these")
         self.adjacency = one_of("adjacency", adjacency, ADJACENCIES)
-        self.worlds = worlds
+        self.worlds = words_of("worlds", worlds)
+        for world in self.worlds:
+            one_of("worlds", world, WORLDS)
+        if MIDDLING not in self.worlds:
+            raise InputError("worlds", f"{MIDDLING} is not among them", "add it")
         names = [release.name for release in self.wanted]
         if not names or len(set(names)) < len(names):
             problem = "two releases have the same name" if names else "the plan has no release"
@@ -277,6 +289,9 @@ class Planner:
         rows: what if there were so many times the rows. more: what if one more of that name left.
         """
         limit = Amount(positive("epsilon", epsilon), probability("delta", delta))
+        rows = positive("rows", rows, example="2")
+        if more is not None:
+            one_of("more", more, [release.name for release in self.wanted])
         total = filter_of("zcdp").budget(limit)[0] / PER_RHO
         times = np.array(
             [release.times + (release.name == more) for release in self.wanted], dtype=float
@@ -302,11 +317,12 @@ class Planner:
                 low[i] = float(tight_rho(release.epsilon * (1.0 - spared), limit.delta))
             if release.at_least is not None:
                 low[i] = max(low[i], curve.needed(release.at_least))
-            if math.isinf(low[i]):
-                return low, (
-                    f"drop {_wish(release)}, because its simulated releases keep at most "
-                    f"{curve.median[-1]:.0%} of the exact fit's gain at every budget simulated"
-                )
+                if math.isinf(low[i]):
+                    most = _below(float(curve.median[-1]), release.at_least)
+                    return low, (
+                        f"drop {_wish(release)}, because its simulated releases keep at most "
+                        f"{most} of the exact fit's gain at every budget simulated"
+                    )
         cost = times * low
         if cost.sum() <= total:
             return low, None
@@ -335,6 +351,12 @@ class Planner:
             rho_each = float(rho[i])
             epsilon = float(tight_epsilon(rho_each, limit.delta)) if rho_each > 0.0 else 0.0
             if rho_each > 0.0:
+                if epsilon == 0.0:
+                    raise InputError(
+                        "epsilon",
+                        f"the plan leaves {release.name!r} so little that its epsilon would be 0",
+                        "give a larger one, or lock one for this release",
+                    )
                 stated = Amount(epsilon, limit.delta)
                 privacy = Privacy(epsilon, limit.delta, accountant="zcdp_tight")
                 (cost,) = way.cost(planned_noise(privacy, stated), stated)
@@ -424,7 +446,17 @@ def _share(wanted: float) -> str:
     >>> _share(0.999), _share(0.29)
     ('99.9%', '29%')
     """
-    return f"{100.0 * wanted:.6g}%"
+    return f"{100.0 * wanted:.12g}%"
+
+
+def _below(share: float, wanted: float) -> str:
+    """A share that is less than what was wanted, with as many digits as show it.
+
+    >>> _below(0.8, 0.9), _below(0.9996, 0.9999)
+    ('80%', '99.96%')
+    """
+    texts = (f"{100.0 * share:.{digits}f}" for digits in range(15))
+    return next((text for text in texts if float(text) < 100.0 * wanted), f"{100.0 * share}") + "%"
 
 
 def _wish(release: WantedRelease) -> str:
