@@ -213,9 +213,16 @@ def one_of(field: str, value: Any, allowed: Collection[str]) -> str:
 
 
 def path_of(field: str, path: str | PathLike[str]) -> Path:
-    """A path that a file can have. Raises InputError for anything else."""
+    """A path at which a file can be. Raises InputError for anything else."""
     if not isinstance(path, str | PathLike):
         raise InputError(field, "it is not a path", "give a path, as text")
     if "\0" in str(path):
         raise InputError(field, "its name contains a NUL", "give another path")
+    try:
+        Path(path).stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        pass  # which is for the reader to say
+    except OSError as problem:  # a name that is too long, or a folder that may not be read
+        reason = f"the system does not look there ({problem.strerror})"
+        raise InputError(field, reason, "give another path, or check permissions") from None
     return Path(path)

@@ -828,6 +828,12 @@ def _centres(**words: Any) -> Any:
         (partial(_sweep, epsilons=1.0), "^epsilons: it is not a list of numbers"),
         (partial(_sweep, epsilons=[]), "^epsilons: it is not a list of numbers"),
         (partial(dp.load_documents, ["a text"]), "^documents: it is not a path"),
+        (partial(dp.load_documents, ""), "^vocabulary: no public list of words"),
+        (partial(dp.load_documents, "/"), "^vocabulary: no public list of words"),
+        *[
+            (partial(act, "long" * 100), "^[a-z]+: the system does not look there")
+            for act in (dp.verify, dp.open_release, dp.load_documents, dp.BudgetLedger)
+        ],
         (lambda: Vocabulary((1, 2)), "^vocabulary: a word is not a text"),  # type: ignore[arg-type]
     ],
 )

@@ -82,14 +82,15 @@ def frequent(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def vocabulary_path(path: Path) -> Path:
-    """Where the vocabulary of a file is looked for.
+    """Where the vocabulary of a file, or of a folder, is looked for: beside it.
 
     >>> vocabulary_path(Path("folder/reviews.csv.gz")).name
     'reviews.vocab.txt'
     """
     endings = (*TABLES, ".npz", ".zip")
     ending = next((suffix for suffix in endings if path.name.lower().endswith(suffix)), "")
-    return path.with_name(path.name[: len(path.name) - len(ending)] + ".vocab.txt")
+    place = path.absolute()  # "." has no name
+    return place.parent / (place.name[: len(place.name) - len(ending)] + ".vocab.txt")
 
 
 def read_vocabulary(path: str | PathLike[str] | InMemory) -> tuple[str, ...]:
