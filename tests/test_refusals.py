@@ -834,6 +834,13 @@ def _centres(**words: Any) -> Any:
             (partial(act, "long" * 100), "^[a-z]+: the system does not look there")
             for act in (dp.verify, dp.open_release, dp.load_documents, dp.BudgetLedger)
         ],
+        (partial(dp.load_documents, ".", vocabulary=3), "^vocabulary: it is not a list of names"),
+        (partial(dp.load_documents, ".", vocabulary="a\0"), "^vocabulary: its name contains a NUL"),
+        (partial(dp.load_documents, ".", schema=3), "^schema: it is neither a schema nor the path"),
+        (partial(dp.load, "bundled:iris", engine=pd.NA), "^engine: <NA> is not known"),
+        (partial(dp.load, "bundled:iris", out_of_core="no"), "^out_of_core: 'no' is not true or"),
+        (partial(_fit, mode=pd.NA), "^mode: <NA> is not known"),
+        (lambda: Schema(None), "^columns: some entries are not columns"),  # type: ignore[arg-type]
         (lambda: Vocabulary((1, 2)), "^vocabulary: a word is not a text"),  # type: ignore[arg-type]
     ],
 )

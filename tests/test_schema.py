@@ -532,3 +532,8 @@ def test_one_huge_number_stops_no_fit() -> None:
     frame = pd.DataFrame({"x": pd.Series([0.5, 10**400, 1], dtype=object)})
     _, rows = bounded_rows(PrivateTable.seal(frame, schema), private=True)
     np.testing.assert_allclose(rows[:, 0], [0.0, 0.0, 1.0])
+
+
+def test_columns_may_come_one_after_another() -> None:
+    columns = (Column("a", lower=0.0, upper=1.0), Column("b", lower=0.0, upper=1.0))
+    assert Schema(column for column in columns) == Schema(columns)  # type: ignore[arg-type]

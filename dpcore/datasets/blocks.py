@@ -203,7 +203,7 @@ def engine_named(name: str | None, source: Any = None) -> Engine | None:
     """
     if name is None and not is_collection(source):
         return None
-    one_of("engine", name or "dask", ("dask",))
+    one_of("engine", "dask" if name is None else name, ("dask",))
     from dpcore.wall.data.dask_engine import OnWorkers
 
     return OnWorkers()

@@ -31,7 +31,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 
-from dpcore.checks import path_of
+from dpcore.checks import path_of, words_of
 from dpcore.datasets.corpora import find_corpus, is_corpus
 from dpcore.datasets.described import schema_beside
 from dpcore.datasets.files import File, InMemory, most_bytes
@@ -48,9 +48,9 @@ from dpcore.datasets.words import (
     vocabulary_path,
 )
 from dpcore.errors import InputError
+from dpcore.schema import Column, Schema
 
 if TYPE_CHECKING:
-    from dpcore.schema import Column, Schema
     from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 
 LARGEST_ZIP = 1 << 32  # bytes of all texts of an archive
@@ -59,7 +59,7 @@ LARGEST_ZIP = 1 << 32  # bytes of all texts of an archive
 def load_documents(
     source: str | PathLike[str] | InMemory,
     *,
-    schema: Schema | None = None,
+    schema: Schema | str | PathLike[str] | None = None,
     vocabulary: Vocabulary | Sequence[str] | str | PathLike[str] | None = None,
     text: str | None = None,
     words: int | None = None,
@@ -70,7 +70,7 @@ def load_documents(
     """A private corpus from texts or bags of words.
 
     source: a folder or ``.zip`` of texts, a table with a column of texts, an archive of counts,
-    ``bundled:NAME`` or ``published:NAME``. schema: of a table [that beside it].
+    ``bundled:NAME`` or ``published:NAME``. schema: of a table, or its path [that beside it].
     vocabulary: public words, or the path of a file with one a line. text: the column of texts
     (that of the schema beside the table, the only one, or the one called text). words: only the
     first so many words. infer_vocabulary: read the words off the documents, which makes a
@@ -94,6 +94,8 @@ def load_documents(
         path = source if isinstance(source, InMemory) else path_of("documents", source)
         if schema is None and path.name.lower().endswith(TABLES):
             schema = schema_beside(path)
+        if not isinstance(schema, Schema | None):
+            schema = Schema.from_toml(schema)
         if schema is not None:
             facts = {"unit": schema.unit, "rows_per_person": schema.rows_per_person}
             facts["title"] = schema.title
@@ -150,7 +152,11 @@ def _public(
         return vocabulary
     if vocabulary is not None:
         listed = isinstance(vocabulary, str | PathLike)
-        return Vocabulary(read_vocabulary(vocabulary) if listed else tuple(vocabulary))
+        return Vocabulary(
+            read_vocabulary(path_of("vocabulary", vocabulary))
+            if listed
+            else words_of("vocabulary", vocabulary)
+        )
     usual = vocabulary_path(Path(path.name) if isinstance(path, InMemory) else path)
     if not isinstance(path, InMemory) and usual.is_file():
         return Vocabulary(read_vocabulary(usual))

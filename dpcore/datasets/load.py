@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpcore.checks import truth
 from dpcore.datasets.described import schema_with
 from dpcore.datasets.files import (
     File,
@@ -75,6 +76,8 @@ def load(
     source, own = named(source)
     is_own = schema is None and own is not None
     public = own if is_own else _public_schema(source, schema, array)
+    if out_of_core is not None:
+        truth("out_of_core", out_of_core)
     if out_of_core is None and engine is None and is_large_file(source):
         whole = in_memory(source, public, array)
         with suppress(InputError):  # a file that cannot be read in blocks may fit into memory

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.accounting.base import scaled
-from dpcore.checks import number, whole
+from dpcore.checks import number, one_of, whole
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.fitting.guarantees import guarantee_of
@@ -24,7 +24,7 @@ from dpcore.fitting.recipe import Later, Recipe, Runs, demand_enough_rows, deman
 from dpcore.fitting.result import Fit
 from dpcore.options import demand_options
 from dpcore.privacy import Event, Guarantee, Ledger, Privacy
-from dpcore.privacy.budget import demand_privacy
+from dpcore.privacy.budget import MODES, demand_privacy
 from dpcore.schema import Schema
 from dpcore.wall.data import PublicFrame, demand_squares
 from dpcore.wall.noise import GridNoise, NoiseSource
@@ -210,7 +210,7 @@ def fit_grid(
         demand_privacy(request)
     requests = _charged(_alike(privacy), table.schema)
     mode = "proved" if requests is None else requests[0].mode
-    chosen_mode = options.pop("mode", mode)
+    chosen_mode = one_of("mode", options.pop("mode", mode), MODES)
     if requests is not None and chosen_mode != mode:
         raise InputError("mode", "the request has another mode", "state it only in the request")
     mode = chosen_mode

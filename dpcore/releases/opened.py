@@ -190,9 +190,10 @@ class OpenedRelease:
         for rows without y.
         """
         self._demand("score")
-        truth = (self._truth(rows, y),) if self.model.reads in SUPERVISED else ()
+        framed = self._framed(self.rows(rows))
+        truth = (self._truth(rows, y, len(framed)),) if self.model.reads in SUPERVISED else ()
         with np.errstate(all="ignore"):
-            return float(self.to_sklearn().score(self._framed(self.rows(rows)), *truth))
+            return float(self.to_sklearn().score(framed, *truth))
 
     def sample(self, count: int, seed: int = 0) -> pd.DataFrame:
         """Synthetic rows inside the public limits, about nobody: a frame of ``count`` rows in the
@@ -425,8 +426,8 @@ class OpenedRelease:
             )
         return pd.DataFrame(cells, columns=list(names))
 
-    def _truth(self, rows: Rows, y: Any) -> NDArray[Any]:
-        """Classes or targets ``(n,)`` to compare with, each cell read alone."""
+    def _truth(self, rows: Rows, y: Any, count: int) -> NDArray[Any]:
+        """Classes or targets ``(n,)`` of so many rows to compare with, each cell read alone."""
         import pandas as pd
 
         name = str(self.schema.target or self.schema.label)
@@ -437,6 +438,8 @@ class OpenedRelease:
             raise InputError(
                 "score", f"there is no column {name!r} to compare with", "include it, or give y"
             )
+        if np.shape(y) != (count,):
+            raise InputError("y", "it is not a list with a value for each row", "give one")
         cells = pd.Series(np.asarray(y, dtype=object) if not isinstance(y, pd.Series) else y)
         if not self._has_classes:
             targets = self.schema.numbers(name, cells)

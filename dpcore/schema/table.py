@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -83,9 +83,10 @@ class Schema:
     thing: ClassVar[str] = "row"  # what a unit has
 
     def __post_init__(self) -> None:
-        if not all(isinstance(column, Column) for column in self.columns):
+        columns = tuple(self.columns) if isinstance(self.columns, Iterable) else (None,)
+        if not all(isinstance(column, Column) for column in columns):
             raise InputError("columns", "some entries are not columns", "give dpcore.Column values")
-        object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "columns", columns)
         field = "table.rows_per_person"
         rows = rows_of_one(finite(field, self.rows_per_person), field)
         object.__setattr__(self, "rows_per_person", rows)
