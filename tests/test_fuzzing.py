@@ -349,6 +349,18 @@ def test_an_interrupted_run_shows_what_it_has_seen(
     assert (found["pairs"], found["worst_ratio"], found["releases"]) == (2, 0.5, 2)
 
 
+@pytest.mark.parametrize("outcome", ["compared", "refused"])
+def test_one_pair_is_counted_in_words_that_fit(
+    outcome: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ratio = 0.5 if outcome == "compared" else 0.0
+    monkeypatch.setattr(run, "examine", lambda made, keep: Verdict(outcome, ratio, 1))
+    assert main(["fuzz", "--seed", "5", "--pair", "0"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Pairs of neighbouring files: 1; " in told
+    assert ("(pair 0)" in told) == (outcome == "compared")
+
+
 @pytest.mark.parametrize(
     ("words", "field"),
     [

@@ -49,7 +49,9 @@ def run(args: argparse.Namespace) -> None:
     else:
         _show(record)
     if tally.violations:
-        raise DPCoreError(f"{tally.violations:,} violations, the first: {_told(tally.violated[0])}")
+        raise DPCoreError(
+            f"violations: {tally.violations:,}, the first: {_told(tally.violated[0])}"
+        )
 
 
 @contextmanager
@@ -100,13 +102,13 @@ def _show(record: dict[str, Any]) -> None:
             ]
         )
         print()
+    pair = "" if record["worst_pair"] is None else f" (pair {record['worst_pair']})"
     print_prose(
-        f"{record['pairs']:,} pairs of neighbouring files in {record['seconds']:,} seconds, seed "
-        f"{record['seed']}: {record['compared']:,} compared, with {record['releases']:,} releases; "
-        f"{record['refused']:,} with both files refused, {record['refused_one']:,} with one "
-        "refused because it had a word among its numbers. Worst ratio: the largest change in an "
-        "exact sum, as a share of the sensitivity stated in its ledger entry: "
-        f"{record['worst_ratio']:.9f} (pair {record['worst_pair']}). Violations: "
-        f"{record['violations']:,}."
+        f"Seed {record['seed']}, {record['seconds']:,} seconds. Pairs of neighbouring files: "
+        f"{record['pairs']:,}; compared: {record['compared']:,} (their releases: "
+        f"{record['releases']:,}); with both files refused: {record['refused']:,}; with one "
+        f"refused because it had a word among its numbers: {record['refused_one']:,}. Worst ratio: "
+        "the largest change in an exact sum, as a share of the sensitivity stated in its ledger "
+        f"entry: {record['worst_ratio']:.9f}{pair}. Violations: {record['violations']:,}."
     )
     print_prose(f"Not covered: {'; '.join(record['not_covered'])}.")
