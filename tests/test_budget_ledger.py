@@ -237,6 +237,18 @@ def test_a_file_that_is_no_ledger_is_refused_in_a_sentence(tmp_path: Path, conte
         BudgetLedger.create(tmp_path / "odd", Amount(1.0, DELTA))
 
 
+def test_a_ledger_for_which_there_is_no_room_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr("dpcore.releases.ledger._append", full)
+    with pytest.raises(InputError, match=r"^ledger: "):
+        BudgetLedger.create(tmp_path / "budget.sqlite", Amount(1.0, DELTA))
+    assert not list(tmp_path.iterdir())
+
+
 def test_what_is_no_ledger_is_not_kept_open(tmp_path: Path) -> None:
     path = tmp_path / "odd.sqlite"
     path.write_bytes(b"no database " * 100)

@@ -99,9 +99,10 @@ def test_toml_round_trip_gives_an_equal_schema(schema: Schema) -> None:
 def test_a_schema_file_reads_back(tmp_path: Path) -> None:
     whose = Column("t", role="id", type="text")
     schema = Schema((AGE, REGION, whose), "patient", 3, title="Tést", id="t", rehearsal=True)
-    path = tmp_path / "t.toml"
-    path.write_text(schema.to_toml(), encoding="utf-8")
-    assert Schema.from_toml(path) == schema
+    for name in ("t.toml", "two\nlines.toml"):
+        path = tmp_path / name
+        path.write_text(schema.to_toml(), encoding="utf-8")
+        assert Schema.from_toml(path) == schema
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_read(tmp_path: Path) -> None:

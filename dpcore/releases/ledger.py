@@ -236,8 +236,12 @@ class BudgetLedger:
             "filter": filter,
         }
         ledger = cls(place)
-        with ledger._writing(new=True) as database:
-            _append(database, (), "terms", terms)
+        try:
+            with ledger._writing(new=True) as database:
+                _append(database, (), "terms", terms)
+        except InputError:  # a full disk: what is left is no ledger
+            place.unlink()
+            raise
         return ledger
 
     def state(self) -> State:

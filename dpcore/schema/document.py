@@ -24,16 +24,17 @@ OF_SECTIONS = {"table": TABLE_KEYS, "file": FILE_KEYS}
 
 def read(path: Path) -> str:
     """The text of a schema file. Raises InputError where there is none that can be read."""
-    if "\n" in str(path):
-        raise InputError("schema", "it is the text of a schema", "give the path of a .toml file")
     try:
         with path.open("rb") as file:
             raw = file.read(LARGEST_FILE + 1)
-    except FileNotFoundError:
-        _refuse(path, "there is no such schema file", "check the path")
     except IsADirectoryError:
         _refuse(path, "it is a folder", "give a .toml file")
-    except (OSError, ValueError):
+    except (OSError, ValueError) as problem:
+        if "\n" in str(path):
+            remedy = "give the path of a .toml file"
+            raise InputError("schema", "it is the text of a schema", remedy) from None
+        if isinstance(problem, FileNotFoundError):
+            _refuse(path, "there is no such schema file", "check the path")
         _refuse(path, "the schema file cannot be opened", "check its path and permissions")
     if len(raw) > LARGEST_FILE:
         _refuse(path, "it is too large for a schema", "give a .toml file below 1 MiB")

@@ -292,6 +292,12 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "fit has no option --epsilonn; try --epsilon",
     ),
     (
+        "an option behind two dashes",
+        lambda tmp: ["fit", "mean", "--", "t.csv", "--epsilon", "1"],
+        "command line",
+        "--epsilon stands behind --; put options before it",
+    ),
+    (
         "an option that no model names",
         lambda tmp: ["fuzz", "--models", "gmm"],
         "command line",
