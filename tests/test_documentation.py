@@ -10,6 +10,7 @@ import shlex
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pandas as pd
 import pytest
@@ -177,6 +178,31 @@ def test_the_example_of_the_schema_page_is_read_and_every_key_has_its_line(tmp_p
         assert sorted(keys) == sorted((known | shapes)[part.partition(":")[0]])
         wanted = [{"role": ROLES, "type": TYPES}.get(key, ()) for key in keys]
         assert all(f'`"{word}"`' in part for words in wanted for word in words)
+
+
+def test_the_documents_of_the_schema_page_are_fitted_as_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = page("schema")
+    monkeypatch.chdir(tmp_path)
+    schema = next(block for block in re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
+                  if "[columns.letter]" in block)  # fmt: skip
+    Path("letters.toml").write_text(schema, encoding="utf-8")
+    for name in ("letters.vocab.txt", "words.txt"):
+        Path(name).write_text("pain\nrest\nwalk\nsleep\ndiet\n", encoding="utf-8")
+    letters = ["rest; walk and sleep", "pain\nwalk diet", "sleep pain"] * 20
+    for name in ("letters.csv", "new_letters.csv"):
+        pd.DataFrame({"letter": letters}).to_csv(name, sep=";", index=False)
+    with ZipFile("letters.zip", "w") as archive:
+        for number, letter in enumerate(letters):
+            archive.writestr(f"{number}.txt", letter)
+    ledger = "ledger budget.sqlite --create --unit patient --epsilon 4 --delta 1e-5"
+    assert main(ledger.split()) == 0
+    (block,) = re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL)
+    for line in block.strip().splitlines():
+        words = shlex.split(line)[1:]
+        yes = ["--yes"] if words[0] == "release" else []
+        assert main([*words, *yes]) == 0, (line, capsys.readouterr().err)
 
 
 def test_the_container_serves_what_the_proxy_asks_for() -> None:

@@ -113,7 +113,7 @@ def check_sample(session: Session[Any], sample: Sample) -> None:
         raise InputError(
             "minibatch",
             "subsampling is proved only for one row per person",
-            "use all rows in each step",
+            "use all rows in each step (rate 1)",
         )
     proved = {"add_remove": "poisson", "replace_one": "without_replacement"}
     if proved.get(session.adjacency) != sample.sampling:
