@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cache
 
@@ -25,6 +26,7 @@ from dpcore.models.covariance.uncertainty import UNCERTAINTY
 from dpcore.models.shared import uneven_columns
 from dpcore.models.shared.second_moments import AllRows
 from dpcore.wall.custodian import custodian_rows
+from dpcore.wall.statistics import NoisyMoments
 from dpcore.wall.table import PrivateTable
 
 LIMITS = {"age": (0.0, 110.0), "stay": (0.0, 60.0), "dose": (-5.0, 5.0)}
@@ -338,3 +340,28 @@ def test_columns_of_unequal_width_show_their_correlations() -> None:
         errors.append(float(np.abs(away).max()))
     assert errors[0] < 0.05
     assert errors[1] < 0.2
+
+
+def test_as_noise_vanishes_uneven_columns_have_their_exact_covariance() -> None:
+    """Where an ellipsoid took the ball's place, what was seen in the ball no longer counts."""
+    rows = np.random.default_rng(0).standard_normal((5_000, 4)) @ (np.eye(4) + 0.4)
+    rows *= 0.1 * np.geomspace(1.0, 0.02, 4)
+    names = [f"x{i}" for i in range(4)]
+    schema = dp.Schema.from_bounds(dict.fromkeys(names, (-1.0, 1.0)))
+    table = dp.load(pd.DataFrame(rows, columns=names), schema=schema)
+    fit = dp.fit("covariance", table, privacy=dp.Privacy(3e4, 1e-6), seed=0)
+    exact = np.cov(rows.T)
+    root = np.sqrt(np.diag(exact))
+    away = np.abs(fit.parameters.covariance - exact) / np.outer(root, root)
+    assert away.max() < 0.02
+
+
+def test_two_releases_of_the_same_have_the_noise_of_their_average() -> None:
+    """A quarter and three quarters, of noise in proportion, are as good as one with all."""
+    shape = (2, 1), (2, 1, 3), (2, 1, 3, 3)
+    numbers = [[np.full(size, value) for size in shape] for value in (1.0, 5.0)]
+    sds = [[np.full(2, noise)] * 3 for noise in (2.0, 2.0 / math.sqrt(3.0))]
+    first, second = (NoisyMoments(*n, *sd) for n, sd in zip(numbers, sds, strict=True))
+    whole = uneven_columns._averaged(first, second, np.array([0.25, 0.0]))
+    np.testing.assert_allclose(whole.squares[:, 0, 0, 0], [4.0, 5.0])
+    np.testing.assert_allclose(whole.squares_sd, [1.0, 2.0 / math.sqrt(3.0)])
