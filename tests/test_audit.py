@@ -26,7 +26,13 @@ from dpcore.schema import Ball, Column
 
 BARE = ("gaussian", "laplace", "discrete-gaussian")
 # Ways of models that have an audit.
-OTHER_WAYS = ("mean-local", "mean-one-bit", "logistic-objective", "symmetric-mixture-local")
+OTHER_WAYS = (
+    "mean-local",
+    "mean-one-bit",
+    "logistic-objective",
+    "symmetric-mixture-local",
+    "mixture-regression-direction",
+)
 QUICK = (
     "gmm",
     "mean",

@@ -119,6 +119,7 @@ MIXTURE_REGRESSION = _gradient_model(
     "Mixture of two regressions",
     "a mixture of two regressions (two lines with opposite slopes)",
     RegressionsSettings,
+    {"mixture-regression-direction": "attack:MIXTURE_REGRESSION_DIRECTION"},
     worlds=(World(edges=0.3, mirrored=True), *_WORLDS[1:]),
     reads="target",
     plane=False,

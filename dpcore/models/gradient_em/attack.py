@@ -56,6 +56,11 @@ def _two_regressions(adjacency: str) -> Pair:
     return _targets((-0.8 * FAR, FAR, FAR), (FAR, -0.8 * FAR, FAR), adjacency)
 
 
+def _two_directions(adjacency: str) -> Pair:
+    """Rows across each other, whose squares share no entry."""
+    return _targets((FAR, 0.0, FAR), (0.0, FAR, FAR), adjacency)
+
+
 def _one_regression(adjacency: str) -> Pair:
     return _targets((FAR, -FAR, -FAR), (FAR, -FAR, FAR), adjacency)
 
@@ -76,6 +81,13 @@ MISSING_REGRESSION = FitAttack(
     _one_regression,
     both("exact"),
     _STEADY,
+)
+MIXTURE_REGRESSION_DIRECTION = FitAttack(
+    "mixture-regression",
+    "the direction from which gradient EM for two regressions begins",
+    _two_directions,
+    proved(),
+    {"iterations": 3},
 )
 SYMMETRIC_MIXTURE_LOCAL = FitAttack(
     "symmetric-mixture",
