@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpcore.arrays import Array
 from dpcore.fitting.recipe import row_bound
@@ -39,6 +40,8 @@ SCALED_EVENTS = tuple(Event(Gaussian(multiplier)) for multiplier in SCALED_MULTI
 SQUARES_MULTIPLIER = (SHARES[-1] * (PARTS[0] + PARTS[2])) ** -0.5  # of both last as one
 BETTER = 3.0  # times the nats that an ellipsoid costs: from here on it takes the ball's place
 DROWNED = 0.25  # nats a column, from which an ellipsoid is not believed
+LEAST_LEFT = 0.1  # of a column's variance: where less is left, clipping took the rest
+SURE = 3.0  # deviations of the noise, by which less must be left than the first answer said
 ROUNDING = 1e-9  # of the ball's square: least variance of a column
 
 
@@ -58,7 +61,8 @@ def release_in_ellipsoid(
     is ``(mean of 1/v)^2 (mean of v)^2`` times as large as where all have the same v. A quarter of
     the budget shows the columns' variances, as far as noise does not hide them. Where the ellipsoid
     with such axes is :data:`BETTER` times as good, the rest is asked for there; else in the same
-    ball, and both answers count.
+    ball, and both answers count. Where noise in the distances hides the few rows that make a
+    column vary, the ellipsoid cuts them off: if the first answer shows it, that alone counts.
     """
     if not session.private:
         return release_in_limits(session, multiplier), None
@@ -66,15 +70,18 @@ def release_in_ellipsoid(
     at = located(session, norms, first, distances, USUAL_NORM)
     ball = aimed(session, at, MULTIPLIERS[-1] * multiplier)
     begun = second_moments(session, WIDTHS, ball.frame, 1.0, last[0])
-    mean, variances = _columns(ball.read(begun))
+    widths = ball.read(begun)
+    mean, variances = _columns(widths)
     place = Ball(ball.place.middle + ball.place.axes * mean, ball.place.axes * np.sqrt(variances))
     ellipsoid = _fitted(session, at, place, last[1], last[2], caution)
     scaled = BETTER * ellipsoid.nats < ball.nats * _harm(variances)
     scaled &= ellipsoid.nats < DROWNED * session.public.dim
     aim = ball.where(scaled, ellipsoid)
     noisy = second_moments(session, ALL_ROWS, aim.frame, 1.0, last[2])
-    share = PARTS[0] / (PARTS[0] + PARTS[2])
-    return aim.read(_averaged(begun, noisy, np.where(scaled, 0.0, share))), aim.place
+    short = scaled & _short(aim, noisy, place, finite(widths.sd)[:, None] / variances)
+    share = np.where(scaled, short, PARTS[0] / (PARTS[0] + PARTS[2]))
+    aim = ball.where(scaled & ~short, ellipsoid)
+    return aim.read(_averaged(begun, noisy, share)), aim.place
 
 
 def _fitted(
@@ -98,6 +105,16 @@ def _fitted(
     axes = clip.radius[:, None] * place.axes
     usual, most = lengths.square / dim / clip.radius**2, row_bound(session) / axes.min(axis=1)
     return Aim(at.rows, Ball(place.middle, axes), clip.left, clip.nats, usual, most)
+
+
+def _short(aim: Aim, noisy: NoisyMoments, place: Ball, sd: Array) -> NDArray[np.bool_]:
+    """Runs ``(B,)`` in which a column varies far less than the axes ``(B, d)`` of a place said; sd
+    ``(B, d)``: of the noise in the squares of these, relative to them."""
+    answer = aim.read(noisy)
+    squares = np.diagonal(finite(answer.second_moment), axis1=1, axis2=2)
+    variances = squares - np.clip(finite(answer.mean), -1.0, 1.0) ** 2
+    left = variances * (aim.place.axes / place.axes) ** 2
+    return np.asarray(np.any(left < np.minimum(LEAST_LEFT, 1.0 - SURE * sd), axis=1))
 
 
 def _columns(released: AllRows) -> tuple[Array, Array]:
