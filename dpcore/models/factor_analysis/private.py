@@ -1,11 +1,10 @@
-"""Private factor analysis: second moments in a released ball or ellipsoid, then as much EM as one
-likes.
+"""Private factor analysis: second moments in a released ball or ellipsoid, then free EM.
 
 *proved*: small releases say where the rows lie; mean and second moments of all rows, clipped to a
 ball or an ellipsoid there, leave as one vector, and what noise could have made of them is taken out
 before the factors are sought. Within the public limits instead (``ball="limits"``) it is that
-vector alone. *paper*: DP-EM's section 6, the second moment
-about the public centre with the noise of Analyze Gauss, then its EM as printed.
+vector alone. *paper*: DP-EM's section 6, the second moment about the public centre with the noise
+of Analyze Gauss, then its EM as printed.
 """
 
 from __future__ import annotations

@@ -97,7 +97,8 @@ class FactorYardstick(Yardstick):
 class Sight:
     """What a release of second moments can show at all.
 
-    any_data: the epsilon below which no factor of any data shows, whatever the rows.
+    any_data: the epsilon below which no factor of any data shows, whatever the rows, unless they
+    are seen in an ellipsoid: there, factors of narrow columns show at less.
     by_factor: the epsilon from which each factor of the exact fit shows, strongest first; infinite
     where never.
     """

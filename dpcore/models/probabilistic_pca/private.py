@@ -1,4 +1,4 @@
-"""Private probabilistic PCA: factor analysis' release of second moments, then variational Bayes.
+"""Private probabilistic PCA: second moments in a released ball, then variational Bayes.
 
 Mean and second moments of all rows leave as one vector
 (:func:`~dpcore.models.shared.all_rows.release_in_ball`). Factors, their number and the
