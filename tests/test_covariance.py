@@ -24,7 +24,8 @@ from dpcore.models.covariance import mathematics
 from dpcore.models.covariance.mathematics import correlations, lifted, pairs, principal, repaired
 from dpcore.models.covariance.uncertainty import UNCERTAINTY
 from dpcore.models.shared import uneven_columns
-from dpcore.models.shared.second_moments import AllRows
+from dpcore.models.shared.all_rows import Aim
+from dpcore.models.shared.second_moments import AllRows, Ball
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.statistics import NoisyMoments
 from dpcore.wall.table import PrivateTable
@@ -365,3 +366,20 @@ def test_two_releases_of_the_same_have_the_noise_of_their_average() -> None:
     whole = uneven_columns._averaged(first, second, np.array([0.25, 0.0]))
     np.testing.assert_allclose(whole.squares[:, 0, 0, 0], [4.0, 5.0])
     np.testing.assert_allclose(whole.squares_sd, [1.0, 2.0 / math.sqrt(3.0)])
+
+
+@every("sd", [0.01, 1.0])
+def test_a_column_that_the_second_answer_lost_is_told_by_the_first(sd: float) -> None:
+    """Unless noise explains it; a column that loses little is not concerned."""
+    ones, squares = np.ones(2), np.zeros((2, 2, 2))
+    squares[:, 0, 0] = squares[:, 1, 1] = 1.0
+    less = squares.copy()
+    less[0, 0, 0], less[1, 0, 0] = 0.05, 0.5
+    place = Ball(np.zeros((2, 2)), np.ones((2, 2)))
+    aim = Aim(ones, place, ones, ones, ones, ones)
+    first, second = (
+        AllRows(ones, np.zeros((2, 2)), moments, sd * ones, 0.0 * ones)
+        for moments in (squares, less)
+    )
+    lost = uneven_columns._short(first, aim, second, aim)
+    assert lost.tolist() == [sd < 0.1, False]

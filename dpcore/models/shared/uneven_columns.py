@@ -39,9 +39,11 @@ SCALED_MULTIPLIERS = tuple(1.0 / math.sqrt(share) for share in _SCALED_SHARES)
 SCALED_EVENTS = tuple(Event(Gaussian(multiplier)) for multiplier in SCALED_MULTIPLIERS)
 SQUARES_MULTIPLIER = (SHARES[-1] * (PARTS[0] + PARTS[2])) ** -0.5  # of both last as one
 BETTER = 3.0  # times the nats that an ellipsoid costs: from here on it takes the ball's place
+UNSEEN = 0.003  # nats a column that each share of rows costs which noise in the distances may hide
+FEWEST = 4  # columns; in fewer, the few rows that make one vary are too easily cut off
 DROWNED = 0.25  # nats a column, from which an ellipsoid is not believed
 LEAST_LEFT = 0.1  # of a column's variance: where less is left, clipping took the rest
-SURE = 3.0  # deviations of the noise, by which less must be left than the first answer said
+SURE = 4.0  # deviations of the noise, by which less must be left than the first answer said
 ROUNDING = 1e-9  # of the ball's square: least variance of a column
 
 
@@ -75,10 +77,10 @@ def release_in_ellipsoid(
     place = Ball(ball.place.middle + ball.place.axes * mean, ball.place.axes * np.sqrt(variances))
     ellipsoid = _fitted(session, at, place, last[1], last[2], caution)
     scaled = BETTER * ellipsoid.nats < ball.nats * _harm(variances)
-    scaled &= ellipsoid.nats < DROWNED * session.public.dim
+    scaled &= (ellipsoid.nats < DROWNED * session.public.dim) & (session.public.dim >= FEWEST)
     aim = ball.where(scaled, ellipsoid)
     noisy = second_moments(session, ALL_ROWS, aim.frame, 1.0, last[2])
-    short = scaled & _short(aim, noisy, place, finite(widths.sd)[:, None] / variances)
+    short = scaled & _short(widths, ball, aim.read(noisy), aim)
     share = np.where(scaled, short, PARTS[0] / (PARTS[0] + PARTS[2]))
     aim = ball.where(scaled & ~short, ellipsoid)
     return aim.read(_averaged(begun, noisy, share)), aim.place
@@ -104,25 +106,30 @@ def _fitted(
     clip = lengths.clip_squares(unit, lengths.steady_square, dim, crossing(dim), caution)
     axes = clip.radius[:, None] * place.axes
     usual, most = lengths.square / dim / clip.radius**2, row_bound(session) / axes.min(axis=1)
-    return Aim(at.rows, Ball(place.middle, axes), clip.left, clip.nats, usual, most)
+    nats = clip.nats + caution * UNSEEN * dim * sd / at.rows
+    return Aim(at.rows, Ball(place.middle, axes), clip.left, nats, usual, most)
 
 
-def _short(aim: Aim, noisy: NoisyMoments, place: Ball, sd: Array) -> NDArray[np.bool_]:
-    """Runs ``(B,)`` in which a column varies far less than the axes ``(B, d)`` of a place said; sd
-    ``(B, d)``: of the noise in the squares of these, relative to them."""
-    answer = aim.read(noisy)
-    squares = np.diagonal(finite(answer.second_moment), axis1=1, axis2=2)
-    variances = squares - np.clip(finite(answer.mean), -1.0, 1.0) ** 2
-    left = variances * (aim.place.axes / place.axes) ** 2
-    return np.asarray(np.any(left < np.minimum(LEAST_LEFT, 1.0 - SURE * sd), axis=1))
+def _short(first: AllRows, before: Aim, second: AllRows, after: Aim) -> NDArray[np.bool_]:
+    """Runs ``(B,)`` in which a column varies far less in the second answer than in the first, and
+    noise does not explain it."""
+    stretch = (after.place.axes / before.place.axes) ** 2
+    whole, left = _variances(first), stretch * _variances(second)
+    sure = whole - left > SURE * finite(first.sd)[:, None]
+    return np.asarray(np.any(sure & (left < LEAST_LEFT * whole), axis=1))
+
+
+def _variances(released: AllRows) -> Array:
+    """Of the columns, ``(B, d)``, as released; below 0 where noise made them so."""
+    squares = np.diagonal(finite(released.second_moment), axis1=1, axis2=2)
+    return np.asarray(squares - np.clip(finite(released.mean), -1.0, 1.0) ** 2)
 
 
 def _columns(released: AllRows) -> tuple[Array, Array]:
     """Means and variances ``(B, d)`` of columns, as far as noise shows that these differ, and no
     smaller than noise lets them be."""
     mean, sd = np.clip(finite(released.mean), -1.0, 1.0), finite(released.sd)[:, None]
-    squares = np.diagonal(finite(released.second_moment), axis1=1, axis2=2)
-    variances = squares - mean**2
+    variances = _variances(released)
     size = variances.mean(axis=1, keepdims=True)
     off, dim = variances - size, variances.shape[1]
     chance = sd**2 * (1.0 + 3.0 * math.sqrt(2.0 / dim))
