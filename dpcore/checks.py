@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -159,13 +160,13 @@ def pairs_of(field: str, value: Any) -> tuple[tuple[str, Any], ...]:
     """
     try:
         pairs = tuple(dict(value).items())
-        if all(isinstance(name, str) for name, _ in pairs):
-            return pairs
     except (TypeError, ValueError):
-        pass
-    raise InputError(
-        field, "they are not pairs of a name and a value", 'give (("sigma", 2.0),), say'
-    )
+        pairs = ((None, value),)
+    if not all(isinstance(name, str) for name, _ in pairs):
+        raise InputError(
+            field, "they are not pairs of a name and a value", 'give (("sigma", 2.0),), say'
+        )
+    return pairs
 
 
 LISTED = 12  # names that a refusal lists; of more the nearest
@@ -219,10 +220,9 @@ def path_of(field: str, path: str | PathLike[str]) -> Path:
     if "\0" in str(path):
         raise InputError(field, "its name contains a NUL", "give another path")
     try:
-        Path(path).stat()
-    except (FileNotFoundError, NotADirectoryError, ValueError):
-        pass  # which is for the reader to say
+        with suppress(FileNotFoundError, NotADirectoryError, ValueError):  # the reader says so
+            Path(path).stat()
     except OSError as problem:  # a name that is too long, or a folder that may not be read
-        reason = f"the system does not look there ({problem.strerror})"
+        reason = f"the system refuses it ({problem.strerror})"
         raise InputError(field, reason, "give another path, or check permissions") from None
     return Path(path)

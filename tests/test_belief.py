@@ -26,7 +26,7 @@ from dpcore.evaluation.yardstick import Scorer
 from dpcore.figures.plotly import scene_figure
 from dpcore.fitting.api import fit_grid
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
-from dpcore.models.shared.second_moments import AllRows, Ball
+from dpcore.models.shared.second_moments import AllRows, Ellipsoid
 from dpcore.models.sigmoid_belief import beginning
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Network, Posterior, Sums
@@ -359,7 +359,7 @@ def test_any_released_moments_are_a_beginning(numbers: Array, sd: float) -> None
     square = numbers[3:12].reshape(1, 3, 3)
     moments = AllRows(np.full(1, 50.0), numbers[None, :3], square, noise, noise)
     pixels = NoisyClusters(np.full((1, 1), 50.0), numbers[None, None, 12:], noise, noise)
-    for ball in (None, Ball(np.full((1, 3), 0.3), np.full((1, 1), 0.2))):
+    for ball in (None, Ellipsoid(np.full((1, 3), 0.3), np.full((1, 1), 0.2))):
         ((network, sums),) = beginning.beginnings(pixels, moments, ball, 2, 0)
         assert np.all(np.isfinite(network.weights))
         assert np.all(np.isfinite(network.visible_bias))

@@ -25,7 +25,7 @@ from dpcore.models.covariance.mathematics import correlations, lifted, pairs, pr
 from dpcore.models.covariance.uncertainty import UNCERTAINTY
 from dpcore.models.shared import uneven_columns
 from dpcore.models.shared.all_rows import Aim
-from dpcore.models.shared.second_moments import AllRows, Ball
+from dpcore.models.shared.second_moments import AllRows, Ellipsoid
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.statistics import NoisyMoments
 from dpcore.wall.table import PrivateTable
@@ -375,7 +375,7 @@ def test_a_column_that_the_second_answer_lost_is_told_by_the_first(sd: float) ->
     squares[:, 0, 0] = squares[:, 1, 1] = 1.0
     less = squares.copy()
     less[0, 0, 0], less[1, 0, 0] = 0.05, 0.5
-    place = Ball(np.zeros((2, 2)), np.ones((2, 2)))
+    place = Ellipsoid(np.zeros((2, 2)), np.ones((2, 2)))
     aim = Aim(ones, place, ones, ones, ones, ones)
     first, second = (
         AllRows(ones, np.zeros((2, 2)), moments, sd * ones, 0.0 * ones)

@@ -550,7 +550,7 @@ def test_a_pure_claim_is_judged_without_a_delta(adjacency: str, holds: bool, ste
 
 @pytest.mark.parametrize("dim", [2, 3, 6])
 def test_limits_far_wider_than_the_rows_are_no_harm(dim: int) -> None:
-    """Alone or beside another budget, of which no run is seen otherwise."""
+    """A run has the same bits alone and in a grid with another budget."""
     rows = clouds(3_000, dim)
     spread = float(np.sum(np.var(rows, axis=0)))
     budgets = [dp.Privacy(epsilon, 1e-5) for epsilon in (0.01, 2.0)]

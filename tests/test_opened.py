@@ -356,8 +356,8 @@ def test_a_score_needs_what_it_compares_with() -> None:
             None,
             "back: some cells are not among the release's classes; use",
         ),
-        (NEW, ["yes"], "y: it is not a list with a value for each row"),
-        (NEW, "yes", "y: it is not a list with a value for each row"),
+        (NEW, ["yes"], "y: it does not have one value for each row"),
+        (NEW, "yes", "y: it does not have one value for each row"),
     ):
         with pytest.raises(InputError, match=words):
             release.score(rows, y)

@@ -345,7 +345,10 @@ def test_what_if_there_were_twice_the_rows_or_one_more(monkeypatch: pytest.Monke
         ({"schema": None}, "schema: it is not a dpcore.Schema"),
         ({"options": None}, "options: they are not pairs"),
         ({"options": ((1, 2),)}, "options: they are not pairs"),
-        ({"options": {"iterations": [3]}}, "options: a value may change"),
+        (
+            {"options": {"iterations": [3]}},
+            "options: a value is a list or another thing that can change",
+        ),
         ({"locked": True, "epsilon": 1.0, "at_least": 0.5}, "determines the utility"),
     ],
 )

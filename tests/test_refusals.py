@@ -799,11 +799,11 @@ def _centres(**words: Any) -> Any:
         (partial(_study, dp.Setting(accountant=pd.NA)), "^accountant: it is not a name"),  # type: ignore[arg-type]
         (
             partial(_study, dp.Setting("mean", 1, secret="key")),
-            "^secret: it is not at most 64 bytes",
+            "^secret: it is not bytes, or more than 64",
         ),  # type: ignore[arg-type]
         (
             partial(_study, dp.Setting("mean", 1, secret=b"k" * 65)),
-            "^secret: it is not at most 64 bytes",
+            "^secret: it is not bytes, or more than 64",
         ),
         (partial(_study, draws=0), "^draws: 0 is below 1"),
         (partial(_study, draws=10**5), "^draws: 100000 is above 10000"),
@@ -831,7 +831,7 @@ def _centres(**words: Any) -> Any:
         (partial(dp.load_documents, ""), "^vocabulary: no public list of words"),
         (partial(dp.load_documents, "/"), "^vocabulary: no public list of words"),
         *[
-            (partial(act, "long" * 100), "^[a-z]+: the system does not look there")
+            (partial(act, "long" * 100), "^[a-z]+: the system refuses it")
             for act in (dp.verify, dp.open_release, dp.load_documents, dp.BudgetLedger)
         ],
         (partial(dp.load_documents, ".", vocabulary=3), "^vocabulary: it is not a list of names"),

@@ -164,7 +164,7 @@ def _refuse_strange(args: argparse.Namespace, strange: list[str]) -> NoReturn:
         finding = f"{args.command} has no option {word}"
     remedy = f"see dpcore {args.command} --help"
     if word in args.flags:
-        raise InputError("command line", f"{word} stands behind --", "put options before it")
+        raise InputError("command line", f"{word} comes after --", "put options before it")
     near = get_close_matches(word or "", args.flags, 1, 0.75)
     if (name := getattr(args, "model", None)) is not None:
         from dpcore.declaration import declaration, declarations

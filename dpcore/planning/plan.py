@@ -66,7 +66,9 @@ class WantedRelease:
         if not isinstance(self.schema, Schema):
             raise InputError("schema", "it is not a dpcore.Schema", "give the one of its table")
         if not all(isinstance(value, Hashable) for _, value in checked["options"]):
-            raise InputError("options", "a value may change", "give numbers, texts or tuples")
+            raise InputError(
+                "options", "a value is a list or another thing that can change", "give a tuple"
+            )
         if self.at_least is not None:
             checked["at_least"] = probability("at_least", self.at_least, example="0.8")
         if self.epsilon is not None:

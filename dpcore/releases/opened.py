@@ -439,7 +439,7 @@ class OpenedRelease:
                 "score", f"there is no column {name!r} to compare with", "include it, or give y"
             )
         if np.shape(y) != (count,):
-            raise InputError("y", "it is not a list with a value for each row", "give one")
+            raise InputError("y", "it does not have one value for each row", "give one for each")
         cells = pd.Series(np.asarray(y, dtype=object) if not isinstance(y, pd.Series) else y)
         if not self._has_classes:
             targets = self.schema.numbers(name, cells)

@@ -74,7 +74,7 @@ class NoiseSource:
         pay: Callable[[], None] | None = None,
     ) -> None:
         if not isinstance(secret, bytes) or len(secret) > hashlib.blake2b.MAX_KEY_SIZE:
-            raise InputError("secret", "it is not at most 64 bytes", "give some, such as b'key'")
+            raise InputError("secret", "it is not bytes, or more than 64", "give at most 64")
         self.rehearsal = seed is not None
         self._pay, self.drawn = pay, False
         self._streams = [self._stream(seed, draw, secret) for draw in draws]

@@ -295,7 +295,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "an option behind two dashes",
         lambda tmp: ["fit", "mean", "--", "t.csv", "--epsilon", "1"],
         "command line",
-        "--epsilon stands behind --; put options before it",
+        "--epsilon comes after --; put options before it",
     ),
     (
         "an option that no model names",

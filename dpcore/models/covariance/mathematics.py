@@ -12,7 +12,7 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.models.shared.moments import TINY, finite
-from dpcore.models.shared.second_moments import AllRows, Ball, sized
+from dpcore.models.shared.second_moments import AllRows, Ellipsoid, sized
 
 FLOOR = 0.5  # of the noise's level; a smaller eigenvalue cannot be told from noise
 LARGEST_FLOOR = 0.25  # of the mean eigenvalue
@@ -26,7 +26,7 @@ class Covariances:
     mean: Array
     covariance: Array
 
-    def back(self, ball: Ball) -> Covariances:
+    def back(self, ball: Ellipsoid) -> Covariances:
         """Unit coordinates, from those of a ball."""
         stretch = ball.axes[:, :, None] * ball.axes[:, None, :]
         return Covariances(ball.middle + ball.axes * self.mean, stretch * self.covariance)

@@ -110,7 +110,8 @@ MODEL = Model(
         "simplex weights and a clipped ball*; before that, one count in each of three histograms "
         "of distances",
         proved="two releases, the second in the ball or ellipsoid that the first and four others "
-        "find; all later steps are post-processing",
+        "find (one, where rows are clipped to the public limits); all later steps are "
+        "post-processing",
         claim="DP-EM 2017, section 6, states no sensitivity, uses a noise formula that is proved "
         "only for epsilon below 1, and centres the rows at their own mean. Its program takes "
         "the sensitivity to be 2/N instead of sqrt(2)/N, and uses a variance as the standard "

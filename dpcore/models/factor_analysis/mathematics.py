@@ -32,8 +32,8 @@ from dpcore.models.shared.moments import (
     finite,
 )
 from dpcore.models.shared.second_moments import (
-    Ball,
     Dense,
+    Ellipsoid,
     SecondMoment,
     second_moment_of,
     sized,
@@ -57,7 +57,7 @@ class Factors:
         """Some of the runs."""
         return Factors(self.mean[runs], self.loadings[runs], self.noise_variance[runs])
 
-    def back(self, ball: Ball) -> Factors:
+    def back(self, ball: Ellipsoid) -> Factors:
         """Unit coordinates, from those of a ball."""
         fit = self.stretched(ball.axes)
         return Factors(ball.middle + ball.axes * self.mean, fit.loadings, fit.noise_variance)
@@ -354,11 +354,11 @@ def _spectral_start(moment: SecondMoment, values: Array, vectors: Array, mean: A
 
 
 def _start_by_columns(clean: Denoised) -> Factors:
-    """The same of correlations, from which EM has a shorter way to the optimum where variances of
-    columns differ: principal components of narrow columns drown in those of wide ones.
+    """Principal components of the correlations as a start, from which EM needs fewer steps where
+    variances of columns differ: in those of the covariances, narrow columns hardly count.
 
-    Where noise hides a column, its unit is no smaller than noise lets it be. In very many columns,
-    of which only the largest eigenvalues are there, the start is that of covariances.
+    A column that noise hides keeps a larger unit. In more than :data:`FULL_SPECTRUM_DIM` columns,
+    where only the largest eigenvalues of the covariance are known, its own components are taken.
     """
     runs, dim = clean.mean.shape
     if dim > FULL_SPECTRUM_DIM:

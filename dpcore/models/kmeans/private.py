@@ -240,12 +240,12 @@ def _aimed(
     around the mean, of rows at the mean distance 1 (:func:`.mathematics.scatter`). weights: as
     :meth:`Reach.radius` takes them, where groups are clipped.
 
-    Of what centres put around the mean save, no more is counted than the share of the spread that
-    it is, as few centres may lie in the wrong directions. Groups explain as much, if clipping
-    leaves it, and :data:`EXPLAINED` of the rest, of which noise takes its share; but the total of K
-    sums has K times the noise of one, and tighter clipping moves it more: the more so, the larger
-    the part of the distances that an error of the mean explains, as all rows then lie to one side.
-    Where noise drowns K sums, it has moved the distances too, and they are not asked.
+    What centres around the mean save is multiplied by its own share of the spread, because a few
+    centres may lie in the wrong directions. Groups explain as much, as far as clipping leaves it,
+    and :data:`EXPLAINED` of the rest, reduced by noise; but the total of K sums has K times the
+    noise of one, and tighter clipping moves it more, the more of the distances an error of the mean
+    explains, because all rows then lie to one side. Where noise drowns K sums, the distances cannot
+    be trusted either, and one mean is asked for.
     """
     dim, rows = look.mean.shape[1], look.rows
     whole = look.view.clipped(look.reach, rows, multiplier)

@@ -25,7 +25,7 @@ from scipy.special import expit
 
 from dpcore.arrays import Array
 from dpcore.models.shared.moments import finite, floored_eigenvalues
-from dpcore.models.shared.second_moments import Ball
+from dpcore.models.shared.second_moments import Ellipsoid
 from dpcore.wall.kernels.threads import one_thread
 from dpcore.wall.statistics import Curvature, NoisyOutcomes
 
@@ -71,7 +71,7 @@ class Coefficients:
             matrix @ self.noise_covariance @ matrix.T,
         )
 
-    def back(self, ball: Ball) -> Coefficients:
+    def back(self, ball: Ellipsoid) -> Coefficients:
         """From the coordinates ``((v - middle) / radius, 1)`` of each run's ball to ``(v, 1)``."""
         matrix = np.repeat(np.eye(self.mean.shape[1])[None], self.runs, axis=0)
         matrix[:, :-1] /= ball.axes[..., None]

@@ -38,7 +38,7 @@ from dpcore.models.logistic_regression.objective import SOURCE as OBJECTIVE_SOUR
 from dpcore.models.logistic_regression.parameters import LogisticParameters
 from dpcore.models.shared.location import USUAL_DISTANCE, USUAL_NORM, located
 from dpcore.models.shared.reach import Reach, edges, reach
-from dpcore.models.shared.second_moments import Ball
+from dpcore.models.shared.second_moments import Ellipsoid
 from dpcore.privacy import Event, Gaussian, Guarantee, Laplace, Privacy
 from dpcore.wall.data import Frame, LogisticRows
 from dpcore.wall.session import Noise, Session
@@ -209,7 +209,7 @@ def _fit_in_ball(
     held = LEAST_HELD + (1.0 - LEAST_HELD) / (1.0 + (level / clear) ** 2)
     clipped, correction = _clipped(distances, held, size - 1)
     outer = clipped / INNER
-    ball = Ball(middle, outer[:, None])
+    ball = Ellipsoid(middle, outer[:, None])
     frame = replace(Frame.balls(middle, outer), radius=INNER)
     released = session.release(
         "sums by outcome" if settings.only_labels else "sums by outcome and squares",

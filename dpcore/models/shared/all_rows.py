@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpcore.arrays import Array
 from dpcore.fitting.recipe import row_bound
 from dpcore.models.shared.location import USUAL_NORM, Location, located
-from dpcore.models.shared.second_moments import AllRows, Ball
+from dpcore.models.shared.second_moments import AllRows, Ellipsoid
 from dpcore.privacy import Event, Gaussian
 from dpcore.wall.data import Frame
 from dpcore.wall.session import Noise, Session
@@ -29,7 +29,7 @@ EVENTS = tuple(Event(Gaussian(multiplier)) for multiplier in MULTIPLIERS)
 
 def release_in_ball(
     session: Session[Any], multiplier: Array, noises: Array | None = None
-) -> tuple[AllRows, Ball | None]:
+) -> tuple[AllRows, Ellipsoid | None]:
     """Mean and second moments of all rows in the coordinates of a ball, with that ball.
 
     multiplier ``(B,)``: total noise multiplier, for which the ball is chosen. noises ``(4, B)``:
@@ -56,7 +56,7 @@ class Aim:
     variance ``(B,)`` distances let expect of a column, and the most ``(B,)`` that a norm can be."""
 
     rows: Array
-    place: Ball
+    place: Ellipsoid
     left: Array
     nats: Array
     usual: Array
@@ -112,7 +112,7 @@ def aimed(session: Session[Any], at: Location, multiplier: Array) -> Aim:
     square = at.distances.square + np.where(about_mean, 0.0, outside)
     return Aim(
         at.rows,
-        Ball(np.where(about_mean[:, None], at.mean, 0.0), radius[:, None], at.counted),
+        Ellipsoid(np.where(about_mean[:, None], at.mean, 0.0), radius[:, None], at.counted),
         np.where(about_mean, near.left, wide.left),
         np.where(about_mean, near.nats, wide.nats),
         square / dim / radius**2,

@@ -158,9 +158,7 @@ def by_columns(scatter: Array, size: Array, level: Array) -> Array:
     dim = scatter.shape[-1]
     eye, sd, round_ = np.eye(dim), level / math.sqrt(dim / 2), drawn_to_round(scatter, size, level)
     variances = np.diagonal(scatter, axis1=1, axis2=2)
-    chance = sd**2 * (1.0 + 3.0 * math.sqrt(2.0 / dim))
-    differ = np.maximum(np.mean((variances - size[:, None]) ** 2, axis=1) - chance, 0.0)
-    share = differ / np.maximum(differ + COLUMNS / dim * sd**2, TINY * TINY)
+    share = differing(variances, size, sd, COLUMNS / dim)
     root = np.sqrt(np.maximum(variances, (np.minimum(sd, size / 2) + TINY * size)[:, None]))
     scale, share = root[:, :, None] * root[:, None, :], share[:, None, None]
     noise = np.minimum(sd[:, None, None] / scale, 1.0 / TINY) ** 2 / 2.0
@@ -172,6 +170,17 @@ def by_columns(scatter: Array, size: Array, level: Array) -> Array:
     shape = eye + np.clip(signal * correlation, -1.0, 1.0) / (1.0 + left)[:, None, None]
     shape = floored_eigenvalues(shape, np.minimum(left / 2, 0.25) + LEAST_VARIANCE)
     return np.asarray(share * scale * shape + (1.0 - share) * round_)
+
+
+def differing(variances: Array, size: Array, sd: Array, weight: float) -> Array:
+    """Share ``(B,)`` of signal in the differences of variances ``(B, d)`` from ``size (B,)``.
+
+    sd ``(B,)``: of the noise in them; differences that chance explains count for nothing. weight:
+    of the noise against what is left.
+    """
+    chance = sd**2 * (1.0 + 3.0 * math.sqrt(2.0 / variances.shape[1]))
+    differ = np.maximum(np.mean((variances - size[:, None]) ** 2, axis=1) - chance, 0.0)
+    return np.asarray(differ / np.maximum(differ + weight * sd**2, TINY * TINY))
 
 
 def one_diagonal(noisy: NoisyMoments, rows: Array | float, radius: float) -> tuple[Array, Array]:

@@ -37,9 +37,9 @@ class AllRows:
 
 
 @dataclass(frozen=True)
-class Ball:
-    """Balls of the runs in unit coordinates, or ellipsoids along the columns, in which
-    ``y = (u - middle) / axes``: middle ``(B, d)``, axes ``(B, 1)`` or ``(B, d)``. counted: the
+class Ellipsoid:
+    """Ellipsoids of the runs along the columns, in which ``y = (u - middle) / axes`` of unit
+    coordinates u: middle ``(B, d)``, axes ``(B, d)``, or ``(B, 1)`` of balls. counted: the
     distances that said where it is best; see :class:`~dpcore.models.shared.location.Location`."""
 
     middle: Array

@@ -23,9 +23,9 @@ from dpcore.models.shared.all_rows import (
     unit_noise,
 )
 from dpcore.models.shared.location import USUAL_NORM, Location, located
-from dpcore.models.shared.moments import TINY, finite
+from dpcore.models.shared.moments import differing, finite
 from dpcore.models.shared.reach import edges, reach
-from dpcore.models.shared.second_moments import AllRows, Ball
+from dpcore.models.shared.second_moments import AllRows, Ellipsoid
 from dpcore.privacy import Event, Gaussian
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import FromMiddle, NoisyMoments, RowRadii
@@ -49,7 +49,7 @@ ROUNDING = 1e-9  # of the ball's square: least variance of a column
 
 def release_in_ellipsoid(
     session: Session[Any], multiplier: Array, caution: float
-) -> tuple[AllRows, Ball | None]:
+) -> tuple[AllRows, Ellipsoid | None]:
     """Mean and second moments of all rows in the coordinates of a ball, or of an ellipsoid along
     the columns where these differ in width, with that place.
 
@@ -74,7 +74,9 @@ def release_in_ellipsoid(
     begun = second_moments(session, WIDTHS, ball.frame, 1.0, last[0])
     widths = ball.read(begun)
     mean, variances = _columns(widths)
-    place = Ball(ball.place.middle + ball.place.axes * mean, ball.place.axes * np.sqrt(variances))
+    place = Ellipsoid(
+        ball.place.middle + ball.place.axes * mean, ball.place.axes * np.sqrt(variances)
+    )
     ellipsoid = _fitted(session, at, place, last[1], last[2], caution)
     scaled = BETTER * ellipsoid.nats < ball.nats * _harm(variances)
     scaled &= (ellipsoid.nats < DROWNED * session.public.dim) & (session.public.dim >= FEWEST)
@@ -89,7 +91,7 @@ def release_in_ellipsoid(
 def _fitted(
     session: Session[Any],
     at: Location,
-    place: Ball,
+    place: Ellipsoid,
     distances: Array,
     multiplier: Array,
     caution: float,
@@ -107,7 +109,7 @@ def _fitted(
     axes = clip.radius[:, None] * place.axes
     usual, most = lengths.square / dim / clip.radius**2, row_bound(session) / axes.min(axis=1)
     nats = clip.nats + caution * UNSEEN * dim * sd / at.rows
-    return Aim(at.rows, Ball(place.middle, axes), clip.left, nats, usual, most)
+    return Aim(at.rows, Ellipsoid(place.middle, axes), clip.left, nats, usual, most)
 
 
 def _short(first: AllRows, before: Aim, second: AllRows, after: Aim) -> NDArray[np.bool_]:
@@ -128,15 +130,13 @@ def _variances(released: AllRows) -> Array:
 def _columns(released: AllRows) -> tuple[Array, Array]:
     """Means and variances ``(B, d)`` of columns, as far as noise shows that these differ, and no
     smaller than noise lets them be."""
-    mean, sd = np.clip(finite(released.mean), -1.0, 1.0), finite(released.sd)[:, None]
+    mean, sd = np.clip(finite(released.mean), -1.0, 1.0), finite(released.sd)
     variances = _variances(released)
-    size = variances.mean(axis=1, keepdims=True)
-    off, dim = variances - size, variances.shape[1]
-    chance = sd**2 * (1.0 + 3.0 * math.sqrt(2.0 / dim))
-    differ = np.maximum(np.mean(off**2, axis=1, keepdims=True) - chance, 0.0)
-    variances = size + differ / np.maximum(differ + sd**2, TINY * TINY) * off
-    least = np.minimum(sd, np.maximum(variances, 0.0).mean(axis=1, keepdims=True))
-    return mean, np.maximum(variances, least + ROUNDING)
+    size = variances.mean(axis=1)
+    share = differing(variances, size, sd, 1.0)[:, None]
+    variances = size[:, None] + share * (variances - size[:, None])
+    least = np.minimum(sd, np.maximum(variances, 0.0).mean(axis=1))
+    return mean, np.maximum(variances, least[:, None] + ROUNDING)
 
 
 def _harm(variances: Array) -> Array:

@@ -16,7 +16,7 @@ from scipy.special import logit, ndtr, ndtri
 
 from dpcore.arrays import Array
 from dpcore.models.shared.moments import TINY, finite
-from dpcore.models.shared.second_moments import AllRows, Ball
+from dpcore.models.shared.second_moments import AllRows, Ellipsoid
 from dpcore.models.shared.threads import one_thread
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Posterior, Sums
@@ -34,7 +34,7 @@ SPREAD = 0.5  # least deviation of the rest of a score that a first weight is me
 
 @one_thread()
 def beginnings(
-    pixels: NoisyClusters, released: AllRows, ball: Ball | None, hidden: int, seed: int
+    pixels: NoisyClusters, released: AllRows, ball: Ellipsoid | None, hidden: int, seed: int
 ) -> list[tuple[Posterior, Sums]]:
     """Each run's network, and the sums that it was made of; total.
 
@@ -43,7 +43,7 @@ def beginnings(
     """
     runs, visible = released.mean.shape
     if ball is None:
-        ball = Ball(np.zeros((runs, visible)), np.ones((runs, 1)))
+        ball = Ellipsoid(np.zeros((runs, visible)), np.ones((runs, 1)))
     begun = []
     for run in range(runs):
         rows, scale = max(float(released.rows[run]), 1.0), float(ball.axes[run, 0]) / 2.0
