@@ -17,6 +17,7 @@ from dpcore.models.factor_analysis import visible
 from dpcore.models.factor_analysis.loadings import align
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.factor_analysis.visible import least_visible, noise_edge
+from dpcore.models.shared.second_moments import Ellipsoid
 from dpcore.wall.kernels.threads import one_thread
 
 NONE = np.zeros(1)
@@ -71,6 +72,19 @@ def test_columns_of_unequal_width_need_no_more_steps() -> None:
     moments = second_moment(rows * scale)
     formed = fa.proved((rows * scale).mean(0)[None], moments, NONE, NONE, 3, 40)
     np.testing.assert_allclose(formed.noise_variance, uneven.noise_variance, rtol=1e-6)
+
+
+def test_a_column_that_does_not_vary_makes_no_start_look_better() -> None:
+    """Its noise variance has a floor, a share of the mean variance, whatever its own unit."""
+    rows = rows_of(8, 2, 700)
+    rows[:, 3] = 0.25
+    fits = [fa.maximum_likelihood(rows, 2, 300, by_columns=start) for start in (True, False)]
+    by_columns, raw = (float(fa.log_density(fit, rows)[0]) for fit in fits)
+    assert by_columns == pytest.approx(raw, abs=1e-3)
+    axes = np.where(np.arange(8) == 3, 1e-9, 1.0)[None]
+    flat = fa.Factors(fits[0].mean, fits[0].loadings, fits[0].noise_variance)
+    back = flat.back(Ellipsoid(np.zeros((1, 8)), axes))
+    assert back.noise_variance[0, 3] == pytest.approx(fits[0].noise_variance[0, 3], rel=0.01)
 
 
 def test_fewer_rows_than_numbers_need_no_square_matrix() -> None:

@@ -58,9 +58,12 @@ class Factors:
         return Factors(self.mean[runs], self.loadings[runs], self.noise_variance[runs])
 
     def back(self, ball: Ellipsoid) -> Factors:
-        """Unit coordinates, from those of a ball."""
+        """Unit coordinates, from those of a ball or ellipsoid; a column that does not vary has the
+        least noise variance that it has without noise."""
         fit = self.stretched(ball.axes)
-        return Factors(ball.middle + ball.axes * self.mean, fit.loadings, fit.noise_variance)
+        size = np.mean(np.sum(fit.loadings**2, axis=-1) + fit.noise_variance, axis=-1)
+        noise_variance = np.maximum(fit.noise_variance, LEAST_VARIANCE * size[:, None])
+        return Factors(ball.middle + ball.axes * self.mean, fit.loadings, noise_variance)
 
     def stretched(self, axes: Array) -> Factors:
         """Columns multiplied by ``(B, d)`` or ``(B, 1)``; the mean stays."""
@@ -136,7 +139,8 @@ def maximum_likelihood(
     moment = second_moment_of(centred)
     values, vectors = _principal(centred, factors)
     begin = _spectral_start(moment, values[None], vectors[None], mean[None])
-    return _em(moment, begin, iterations, "exact").stretched(units)
+    least = LEAST_VARIANCE * variances.mean() / units**2  # the same for all columns in their units
+    return _em(moment, begin, iterations, "exact", least).stretched(units)
 
 
 @dataclass(frozen=True)
