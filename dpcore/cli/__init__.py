@@ -175,7 +175,8 @@ def _refuse_strange(args: argparse.Namespace, strange: list[str]) -> NoReturn:
         remedy = f"see dpcore {args.command} {model.name} --help"
         if word is not None:
             finding = f"model {model.name!r} takes no option {word}"
-            remedy = "use " + ", ".join(f"--{flag}" for flag in model.flags())
+            flags = [f"--{flag}" for flag in model.flags()]
+            remedy = f"use {', '.join(flags)}" if flags else remedy
     raise InputError("command line", finding, f"try {near[0]}" if near else remedy)
 
 
