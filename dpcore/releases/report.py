@@ -24,6 +24,7 @@ MOST_CELLS = 400  # of a table of parameters; the dossier has all
 TINY, LEGIBLE = 1e-300, 1e15  # of delta, and of what is written with all its figures
 MOST_WORDS = 200  # of a public list that are written out
 MOST_LETTERS = 100  # of a list of words that is written out
+FILLED = "a missing cell counts as"  # an assumption begins so where it is true
 DOSSIER, NOT_STATED = "dossier.json", "not stated"
 
 _STYLE = """
@@ -435,8 +436,8 @@ def _assumed(dossier: dict[str, Any]) -> Iterator[str]:
     columns = dossier["columns"][: MOST_CELLS // 3]
     limits = [[column["lower"], column["upper"]] for column in columns]
     heads = ["", "from", "to"]
-    if schema is not None:
-        heads.append("a missing cell counts as")
+    if schema is not None and any(line.startswith(FILLED) for line in lines):
+        heads.append(FILLED)
         for line, column in zip(limits, schema.numeric_columns(), strict=False):
             line.append(column.fill)
     yield "<h2>Public limits</h2>"
