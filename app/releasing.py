@@ -275,6 +275,10 @@ def spend(
 
 
 def files(released: Release) -> dict[str, bytes]:
-    """The files of a release by name."""
+    """The files of a release by name, and the schema with the limits that it released."""
     places = (released.folder / name for name in FILES)
-    return {place.name: place.read_bytes() for place in places if place.is_file()}
+    contents = {place.name: place.read_bytes() for place in places if place.is_file()}
+    narrowed = getattr(released.fit.parameters, "narrowed", None)
+    if narrowed is not None:
+        contents["narrower.toml"] = narrowed(released.fit.schema).to_toml().encode()
+    return contents

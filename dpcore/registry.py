@@ -25,6 +25,7 @@ MODELS = {
     "poisson": "dpcore.models.poisson_mixture:MODEL",
     "covariance": "dpcore.models.covariance:MODEL",
     "ppca": "dpcore.models.probabilistic_pca:MODEL",
+    "limits": "dpcore.models.limits:MODEL",
 }
 FIRST = next(iter(MODELS))  # what is meant where no model is named
 EXHIBITS = {

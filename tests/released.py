@@ -42,6 +42,7 @@ CASES: dict[str, tuple[tuple[Column, ...], dict[str, Any], str]] = {
     "poisson": (COUNTS, {"iterations": 2}, DENSITY),
     "covariance": (PLACES, {}, "score_samples transform score sample"),
     "ppca": (PLACES, {}, "score_samples transform score sample"),
+    "limits": (PLACES, {}, "transform sample"),
 }
 
 

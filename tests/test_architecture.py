@@ -454,7 +454,7 @@ def test_a_circle_is_seen_where_a_function_or_a_packages_list_closes_it(tmp_path
 
 # What a private mixture fit imports from a sealed table on, as a fresh interpreter counts it: files
 # and lines of code. Docstrings do not count: they state shapes, bounds and proofs, however long.
-MOST_FILES, MOST_LINES = 76, 7_540
+MOST_FILES, MOST_LINES = 76, 7_545
 A_FIT = """
 import sys
 import pandas as pd
@@ -509,7 +509,7 @@ OF_ANY_MODEL = (
     "cli",
 )
 # What is called as a model is: a way to sample, an option, and a number that sums up others.
-CALLED_ALIKE = {"poisson", "covariance", "mean"}
+CALLED_ALIKE = {"poisson", "covariance", "mean", "limits"}
 OF_PAPERS = ("dpcore.auditing.exhibits.", "dpcore.auditing.release_exhibits")
 
 

@@ -147,7 +147,7 @@ def test_the_stewards_commands_run_as_printed(
             assert words[0] == "dpcore"
             assert main(words[1:]) == int(code or 0), (line, capsys.readouterr().err)
             ran += 1
-    assert ran == 12
+    assert ran == 15
     files = re.findall(r"^\| `([\w.]+)` \|", text, flags=re.MULTILINE)
     assert sorted(path.name for path in (tmp_path / "first").iterdir()) == sorted(files)
     assert (tmp_path / "again/dossier.json").read_bytes() == (
@@ -287,6 +287,7 @@ FITTED = {  # model to a bundled table and the number of its parts
     "ppca": ("three_groups", 1),
     "lda": ("bars", 10),
     "logistic": ("wine", 1),
+    "limits": ("three_groups", 1),
 }
 
 

@@ -62,6 +62,7 @@ PROVED: list[tuple[str, dict[str, Any]]] = [
     ("fa", {"n_components": 1}),
     ("covariance", {}),
     ("ppca", {}),
+    ("limits", {}),
     ("bernoulli", {"n_components": 2, "iterations": 2}),
     ("poisson", {"n_components": 2, "iterations": 2}),
     ("mean", {"rows": 40}),

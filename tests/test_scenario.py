@@ -379,6 +379,7 @@ def test_a_published_threshold_cannot_be_changed() -> None:
 READ_ONCE = {  # methods without steps to choose
     ("covariance", "recommended"),
     ("ppca", "recommended"),
+    ("limits", "recommended"),
     *(("mean", name) for name in ("recommended", *declaration("mean").methods)),
     *(("gmm-release", name) for name in ("recommended", *declaration("gmm-release").methods)),
     *(("logistic", method) for method in ("recommended", "objective", "printed_objective", "dpvi")),

@@ -48,6 +48,7 @@ RECIPES: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("fa", {"n_components": 1}, ROWS_MOVE),
     ("covariance", {}, ROWS_MOVE),
     ("ppca", {}, ROWS_MOVE),
+    ("limits", {}, ROWS_MOVE),
     ("symmetric-mixture", {"algorithm": "clipped"}, ROWS_MOVE),
     ("mixture-regression", {"algorithm": "robust"}, ROWS_MOVE),
     ("missing-regression", {}, ROWS_MOVE),

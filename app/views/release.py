@@ -371,6 +371,6 @@ def taken() -> None:
     st.success(texts.outcome(line, sentence, folder))
     if dossier["told_apart"]:
         st.info(dossier["told_apart"], icon=":material/query_stats:")
-    for column, (name, content) in zip(st.columns(3), files.items(), strict=False):
+    for column, (name, content) in zip(st.columns(max(3, len(files))), files.items(), strict=False):
         column.download_button(name, content, name, width="stretch")
     st.caption(texts.ANYONE_CAN_CHECK)

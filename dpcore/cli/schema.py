@@ -1,17 +1,20 @@
-"""``dpcore schema FILE``: a schema file to fill in, from the header."""
+"""``dpcore schema FILE``: a schema to fill in, from the header, or one with released limits."""
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from dpcore.cli.output import print_json, print_note
 from dpcore.cli.pages import place_for_file
 from dpcore.errors import InputError
 
+DOSSIER = "dossier.json"  # of a release, in its folder
+
 OPTIONS = """
-file FILE: .csv, .tsv (also .gz), .parquet, or a folder of these
+file FILE: .csv, .tsv (also .gz), .parquet, a folder of these, or of a release of narrower limits
 --separator S: column separator: "," ";" "|" or tab [the header line's]
 --decimal D: decimal mark: "." or "," [not stated]
 --missing-marks A,B: marks for missing cells, such as "-,n. a." [not stated]
@@ -24,6 +27,8 @@ types from a Parquet file. No limits are proposed: limits read from the rows wou
 about them. --propose also reads the rows, and adds the decimal, thousands and missing marks, column
 types, symbols and date formats as comments, marked as read from private rows: remove the # from
 those that your codebook confirms.
+Of a release of narrower limits (dpcore release limits), the schema that it was made with is
+written, with the released limits: later fits and releases of the same table may use it.
 """
 
 
@@ -43,11 +48,37 @@ def _stated(args: argparse.Namespace) -> dict[str, Any]:
     return stated
 
 
+def _with_released_limits(args: argparse.Namespace, place: Path | None) -> None:
+    """Print or write the schema of a release of narrower limits. Raises InputError for another
+    release, and for options that say how a table is written."""
+    import dpcore
+    from dpcore.schema import Schema
+
+    if args.propose or _stated(args):
+        raise InputError(
+            "command line",
+            "a release is not a table",
+            "leave out --separator, --decimal, --missing-marks and --propose",
+        )
+    release = dpcore.open_release(args.file)
+    narrowed = getattr(release.fit.parameters, "narrowed", None)
+    if narrowed is None:
+        raise InputError(
+            "release", f"{release.fit.model} releases no limits", "name a release of limits"
+        )
+    schema: Schema = narrowed(Schema.parse(release.dossier["schema"]))
+    text = schema.to_toml()
+    if args.json:
+        print_json({"schema": text, "guarantee": release.guarantee.as_dict()})
+    elif place is None:
+        print(text, end="")
+    if place is not None:
+        place.write_text(text, encoding="utf-8")
+
+
 def run(args: argparse.Namespace) -> None:
     """Read the header, and the rows where that is asked for; print or write. Raises InputError
     where a file of that name exists and for options that do not suit it."""
-    from pathlib import Path
-
     from dpcore.datasets.blocks import files_of
     from dpcore.datasets.header import header_of
     from dpcore.datasets.load import read_frame
@@ -64,6 +95,9 @@ def run(args: argparse.Namespace) -> None:
     if place is not None and place.exists():
         raise InputError("out", f"{place.name} already exists", "name another file")
     stated = _stated(args)
+    if (Path(args.file) / DOSSIER).is_file():
+        _with_released_limits(args, place)
+        return
     header, proposal = header_of(args.file, stated.get("separator")), None
     if args.propose:
         first = files_of(args.file)[0]

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import wording
 from commands import Run
+from released import made
 from support import ROOT
 
 from dpcore.datasets.load import read_described
@@ -223,3 +224,15 @@ def test_a_file_without_a_header_is_one_sentence(
     answer = run("schema", tmp_path / name)
     assert (answer.code, answer.out) == (2, "")
     assert found in answer.err
+
+
+def test_a_release_of_narrower_limits_gives_its_schema(run: Run, tmp_path: Path) -> None:
+    release, new = made("limits"), tmp_path / "new.toml"
+    assert run("schema", release.folder, "--out", new).code == 0
+    assert release.fit.schema is not None
+    assert Schema.from_toml(new) == release.fit.parameters.narrowed(release.fit.schema)
+    assert run("schema", release.folder).out == new.read_text(encoding="utf-8")
+    refused = run("schema", made("mean").folder)
+    assert (refused.code, "release: mean releases no limits" in refused.err) == (2, True)
+    refused = run("schema", release.folder, "--propose")
+    assert (refused.code, "command line: a release is not a table" in refused.err) == (2, True)

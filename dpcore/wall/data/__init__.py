@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dpcore.wall.data.corpus import Documents, PrivateCorpus, Vocabulary
     from dpcore.wall.data.design_matrix import LogisticRows
     from dpcore.wall.data.labels import LabelledRows
+    from dpcore.wall.data.number_rows import NumberRows
     from dpcore.wall.data.regression_target import MaskedRows, target_frame, with_target
     from dpcore.wall.data.sources import BinaryRows, FeatureRows
     from dpcore.wall.data.word_counts import Bags
@@ -28,6 +29,7 @@ __all__ = [
     "LabelledRows",
     "LogisticRows",
     "MaskedRows",
+    "NumberRows",
     "PrivateCorpus",
     "PublicFrame",
     "Vocabulary",

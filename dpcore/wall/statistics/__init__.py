@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         MixtureSums,
         NoisyClusters,
     )
+    from dpcore.wall.statistics.column_bins import ColumnBins
     from dpcore.wall.statistics.gradients import RowGradient
     from dpcore.wall.statistics.group_moments import TOGETHER, GroupMoments
     from dpcore.wall.statistics.labelled_exhibit import exhibit_labelled
@@ -74,6 +75,7 @@ __all__ = [
     "ByLabel",
     "ClassFrames",
     "ClusterMoments",
+    "ColumnBins",
     "Curvature",
     "CurvatureMoments",
     "EStep",

@@ -1,0 +1,26 @@
+"""Released limits as scikit-learn's scaler: where each number lies between them, from 0 to 1."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.preprocessing import MinMaxScaler
+
+from dpcore.fitting.reopened import Reopened
+from dpcore.fitting.result import Fit
+from dpcore.models.limits.parameters import LimitsParameters
+from dpcore.schema import Schema
+from dpcore.sklearn import with_columns
+
+
+def _scaled(fit: Fit, schema: Schema) -> MinMaxScaler:
+    limits: LimitsParameters = fit.parameters
+    model = with_columns(MinMaxScaler(clip=True), limits.columns)
+    model.data_min_, model.data_max_ = limits.lower, limits.upper
+    model.data_range_ = limits.upper - limits.lower
+    model.scale_ = 1.0 / np.where(model.data_range_ > 0.0, model.data_range_, 1.0)
+    model.min_ = -limits.lower * model.scale_
+    model.n_samples_seen_ = 0
+    return model
+
+
+ESTIMATOR = Reopened(LimitsParameters, _scaled, coordinate="{column} between its limits")

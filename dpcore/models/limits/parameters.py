@@ -1,0 +1,131 @@
+"""Narrower limits in the data's own units: what is printed, exported and used by later fits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpcore.arrays import Array
+from dpcore.errors import InputError
+from dpcore.fitting.result_table import Table
+from dpcore.models.shared.parameters import ColumnParameters
+from dpcore.schema import Schema
+from dpcore.schema.forms import DAYS, day_of
+from dpcore.wall.data import PublicFrame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DIGITS = 9  # of a width, beyond which own units are rounding errors
+
+
+@dataclass(frozen=True)
+class Limits:
+    """B pairs of limits ``(B, d)`` in public unit coordinates, inside -1 and 1."""
+
+    lower: Array
+    upper: Array
+
+    @property
+    def runs(self) -> int:
+        """How many fits the batch holds, B."""
+        return int(self.lower.shape[0])
+
+    @property
+    def width(self) -> Array:
+        """Shares ``(B, d)`` of the public limits."""
+        return np.asarray((self.upper - self.lower) / 2.0)
+
+
+@dataclass(frozen=True)
+class LimitsParameters(ColumnParameters):
+    """Lower and upper limits ``(d,)`` in the data's own units."""
+
+    lower: Array
+    upper: Array
+
+    @classmethod
+    def from_units(cls, batch: Limits, run: int, public: PublicFrame) -> LimitsParameters:
+        """One run of a batch in public unit coordinates, put in own units."""
+        width = 2.0 * public.half_range * batch.width[run]
+        ends = (
+            _plain(public.center + public.half_range * units[run], width)
+            for units in (batch.lower, batch.upper)
+        )
+        return cls(public.names, *ends)
+
+    def in_units(self, public: PublicFrame) -> Limits:
+        """The same as a batch of one in public unit coordinates."""
+        return Limits(public.to_units(self.lower)[None], public.to_units(self.upper)[None])
+
+    def narrowed(self, schema: Schema) -> Schema:
+        """The schema with these limits for its numbers and dates, for later fits of the same table.
+
+        A fill of missing cells outside of them gives way to their middle. Raises InputError for a
+        schema that has other columns.
+        """
+        names = [column.name for column in schema.numeric_columns()]
+        if names != list(self.columns):
+            raise InputError(
+                "schema",
+                "it has other columns than the limits",
+                "give the schema with which the limits were found",
+            )
+        pairs = zip(self.lower.tolist(), self.upper.tolist(), strict=True)
+        ends = dict(zip(names, pairs, strict=True))
+        columns = []
+        for column in schema.columns:
+            if column.name in ends and column.is_number:
+                low, high = ends[column.name]
+                if column.type == "date":  # whole days
+                    low, high = float(math.floor(low)), float(math.ceil(high))
+                fill = column.missing
+                if isinstance(fill, float) and not low <= fill <= high:
+                    fill = None
+                column = replace(column, lower=low, upper=high, missing=fill)
+            columns.append(column)
+        return replace(schema, columns=tuple(columns))
+
+    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Rows evenly spread between the limits: nothing else was released of them."""
+        import pandas as pd
+
+        rows = rng.uniform(self.lower, self.upper, size=(count, len(self.lower)))
+        return pd.DataFrame(rows, columns=list(self.columns))
+
+
+def _plain(numbers: Array, width: Array) -> Array:
+    """Numbers ``(d,)`` without the digits that only arithmetic made."""
+    return np.array(
+        [
+            round(number, DIGITS - int(np.floor(np.log10(size)))) if size > 0.0 else number
+            for number, size in zip(numbers.tolist(), width.tolist(), strict=True)
+        ]
+    )
+
+
+def noise_sentence(parameters: LimitsParameters, schema: Schema) -> str:
+    """What a receiver should know: that some numbers are cut."""
+    return (
+        "A few numbers in a thousand may lie outside these limits, where noise is strong a few in "
+        "a hundred; how many is not released. Later fits move such numbers to the nearer limit."
+    )
+
+
+def result_table(record: dict[str, Any]) -> Table:
+    """A line for each column: its narrower limits, with its unit."""
+    limits = record["parameters"]
+    lines = []
+    for name, unit, low, high in zip(
+        limits["columns"], record["units"], limits["lower"], limits["upper"], strict=True
+    ):
+        days = day_of(math.floor(low)), day_of(math.ceil(high))
+        if unit == DAYS and None not in days:
+            lines.append({"column": name, "lower": str(days[0]), "upper": str(days[1])})
+        else:
+            title = name if unit is None else f"{name} ({unit})"
+            lines.append({"column": title, "lower": f"{low:.6g}", "upper": f"{high:.6g}"})
+    return "Each column's narrower limits.", lines

@@ -1,0 +1,77 @@
+"""Private limits: histograms of all columns, each between what the one before it leaves.
+
+A steward who has to state limits without looking states them generously, and noise grows with them.
+Four releases of equal noise narrow them; each halves a column's limits at least four times over
+where its numbers fill little of them. All later fits may use what is released as public limits, and
+pay for themselves alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpcore.accounting.published import PublishedBudget
+from dpcore.arrays import Array
+from dpcore.fitting.recipe import Recipe, Runs
+from dpcore.models.limits import LimitsSettings
+from dpcore.models.limits import mathematics as narrow
+from dpcore.models.limits.parameters import Limits, LimitsParameters
+from dpcore.privacy import Event, Gaussian
+from dpcore.wall.data import NumberRows
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics import ColumnBins
+
+STEPS = 4
+MISSING = "a missing cell is not counted"
+
+
+class LimitsRecipe(Recipe):
+    """Narrower limits of all columns of numbers; see the module."""
+
+    options = LimitsSettings
+    in_own_units = LimitsParameters.from_units
+    opens = NumberRows
+
+    def events(self, settings: LimitsSettings) -> tuple[Event, ...]:
+        return (Event(Gaussian(1.0), count=STEPS),)
+
+    def assumed(self, lines: tuple[str, ...], settings: LimitsSettings) -> tuple[str, ...]:
+        """The usual lines, but for cells that are missing."""
+        return tuple(MISSING if line.startswith("a missing cell") else line for line in lines)
+
+    def takes_persons(self, settings: LimitsSettings) -> bool:
+        return True
+
+    def fit(
+        self,
+        session: Session[NumberRows],
+        settings: LimitsSettings,
+        noise: Array,
+        published: PublishedBudget | None,
+    ) -> Runs[Limits]:
+        columns, public = session.source.numbers, session.public
+        lower = np.full((session.runs, len(columns)), -1.0)
+        upper, share = -lower, np.zeros(lower.shape)
+        bins, history = ColumnBins(columns, narrow.BINS + 1), []
+        for step in range(1, STEPS + 1):
+            counts, sd = session.release(
+                f"step {step}: how many numbers lie where",
+                bins,
+                narrow.edges(lower, upper),
+                Noise("gaussian", noise),
+            )
+            lower, upper = narrow.narrowed(lower, upper, counts, sd)
+            share = narrow.noise_share(counts, sd)
+            ends = narrow.widened(lower, upper, share)
+            at = list(columns)
+            ends = narrow.rounded(*ends, public.center[at], public.half_range[at])
+            whole = -np.ones((session.runs, public.dim)), np.ones((session.runs, public.dim))
+            for every, end in zip(whole, ends, strict=True):
+                every[:, at] = end
+            history.append(Limits(*whole))
+        return Runs(history[-1], tuple(history))
+
+
+RECIPE: Any = LimitsRecipe()

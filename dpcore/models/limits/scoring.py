@@ -1,0 +1,109 @@
+"""How limits are judged: by how far they are from those without noise, and what they cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.arrays import Array
+from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
+from dpcore.fitting.api import fit_grid
+from dpcore.models.limits.parameters import Limits
+from dpcore.wall.table import PrivateTable
+
+RECOVERED = 1.0  # doublings of a width
+LEAST_WIDTH = 2.0**-60  # of a share of the public limits
+
+
+@dataclass(frozen=True)
+class LimitsScorer(Scorer):
+    """Rows, and the table they are of."""
+
+    table: PrivateTable
+
+    @cached_property
+    def exact(self) -> Limits:
+        """The limits that are found without noise, a batch of one."""
+        return YARDSTICK.converged(self.table, 1, {})
+
+
+class LimitsYardstick(Yardstick):
+    """``limit_error``: the mean over the columns of how many doublings lie between a width and that
+    of the exact limits, in either direction; ``cells_outside``: the share of all numbers that lie
+    outside the limits. Utility: minus the first.
+    """
+
+    wording = Wording(
+        part="pair of limits",
+        parts="pairs of limits",
+        simplest="the stated limits",
+        utility="minus the error (doublings of a column's width)",
+        worth="doublings of a column's width",
+    )
+    simplest = 0
+    of_the_fit = True
+    alike = 0.95
+    metrics = ("limit_error", "cells_outside")
+    rival_words: tuple[str, ...] = ()
+
+    def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Limits:
+        """The limits that the same steps find without noise, a batch of one."""
+        limits: Limits = fit_grid("limits", table, privacy=None, as_private=True).runs.final
+        return limits
+
+    def scorer(
+        self,
+        table: PrivateTable,
+        options: Mapping[str, Any] | None = None,
+        most: int | None = None,
+        held_out: Any = None,
+    ) -> LimitsScorer:
+        """All rows, with their exact limits."""
+        every = Scorer.of(table, None)
+        return LimitsScorer(every.public, every.rows, table)
+
+    def score(self, batch: Limits, scorer: Scorer) -> Array:
+        return -self.measure(batch, scorer, "limit_error")
+
+    def measure(self, batch: Limits, scorer: Scorer, metric: str) -> Array:
+        if metric == "cells_outside":
+            outside = [
+                np.mean((scorer.rows < low) | (scorer.rows > high)) if len(scorer.rows) else 0.0
+                for low, high in zip(batch.lower, batch.upper, strict=True)
+            ]
+            return np.array(outside, dtype=float)
+        assert isinstance(scorer, LimitsScorer)  # from the method below
+        away = np.abs(_doublings(batch) - _doublings(scorer.exact))
+        return np.asarray(away.mean(axis=1))
+
+    def nothing(self, scorer: Scorer) -> float:
+        """The stated limits."""
+        return float(self.score(_stated(1, scorer.public.dim), scorer)[0])
+
+    def nothing_by(self, scorer: Scorer, metric: str) -> float:
+        return float(self.measure(_stated(1, scorer.public.dim), scorer, metric)[0])
+
+    def silent(self, reference: Limits) -> Limits:
+        """The same, as a batch of one."""
+        return _stated(1, reference.lower.shape[1])
+
+    def align(self, batch: Limits, reference: Limits) -> tuple[Limits, NDArray[np.bool_]]:
+        """Columns have names, so nothing moves; recovered ``(B, d)``: within :data:`RECOVERED`."""
+        return batch, np.abs(_doublings(batch) - _doublings(reference)) <= RECOVERED
+
+
+def _doublings(batch: Limits) -> Array:
+    """Widths ``(B, d)`` as powers of 2."""
+    return np.asarray(np.log2(np.maximum(batch.width, LEAST_WIDTH)))
+
+
+def _stated(runs: int, dim: int) -> Limits:
+    return Limits(-np.ones((runs, dim)), np.ones((runs, dim)))
+
+
+YARDSTICK = LimitsYardstick()

@@ -1,0 +1,299 @@
+"""Narrower limits: found at any scale, never guessed from noise, and public for later fits."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from released import made
+from support import every
+
+import dpcore as dp
+from app import releasing
+from dpcore.arrays import Array
+from dpcore.evaluation.study import Setting, study
+from dpcore.evaluation.yardstick import scorer_of, yardstick
+from dpcore.figures.budget import study_scene
+from dpcore.fitting.api import fit_grid
+from dpcore.models.limits import mathematics as narrow
+from dpcore.models.limits.parameters import Limits, LimitsParameters
+from dpcore.wall.data import PublicFrame
+from dpcore.wall.data.number_rows import NumberRows
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics import ColumnBins
+from dpcore.wall.table import PrivateTable
+
+WIDE = dp.Schema(
+    (
+        dp.Column("age", lower=0, upper=1000, missing=500),
+        dp.Column("income", lower=0, upper=1e7),
+        dp.Column("year", lower=0, upper=10_000),
+        dp.Column("since", type="date", lower=-25_567, upper=47_482),
+        dp.Column("well", type="binary"),
+        dp.Column("region", type="category", categories=("north", "south")),
+    )
+)
+NUMBERS = ("age", "income", "year", "since")
+
+
+def people(count: int = 8000) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(45.0, 15.0, count).clip(18.0, 95.0),
+            "income": np.exp(rng.normal(10.5, 0.8, count)),
+            "year": rng.integers(1950, 2021, count).astype(float),
+            "since": pd.Timestamp("2011-01-01")
+            + pd.to_timedelta(rng.integers(5000, size=count), "D"),
+            "well": rng.integers(0, 2, count),
+            "region": rng.choice(["north", "south"], count),
+        }
+    )
+    frame.loc[::20, "age"] = np.nan
+    return frame
+
+
+@cache
+def table(count: int = 8000) -> PrivateTable:
+    return PrivateTable.seal(people(count), WIDE, open_to_all=True)
+
+
+def found(epsilon: float | None, seed: int = 0, count: int = 8000) -> LimitsParameters:
+    privacy = None if epsilon is None else dp.Privacy(epsilon, 1e-6)
+    more = {"as_private": True} if privacy is None else {"seed": seed}
+    fit = dp.fit("limits", table(count), privacy=privacy, **more)  # type: ignore[arg-type]
+    parameters: LimitsParameters = fit.parameters
+    return parameters
+
+
+def outside(limits: LimitsParameters) -> dict[str, float]:
+    """Share of the numbers that are there and lie outside."""
+    rows = people()
+    cells = {name: WIDE.numbers(name, rows[name]) for name in NUMBERS}
+    return {
+        name: float(np.mean((there < low) | (there > high)))
+        for name, low, high in zip(limits.columns, limits.lower, limits.upper, strict=True)
+        if name in cells
+        for there in [cells[name][np.isfinite(cells[name])]]
+    }
+
+
+def test_without_noise_limits_lie_close_around_nearly_all_numbers() -> None:
+    limits = found(None)
+    assert max(outside(limits).values()) < 0.005
+    width = dict(zip(limits.columns, limits.upper - limits.lower, strict=True))
+    assert width["year"] <= 150
+    assert width["age"] <= 170
+    assert width["income"] <= 5e5
+    assert width["since"] <= 12_000
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0])
+def test_private_limits_are_many_times_narrower_and_hold_nearly_all(epsilon: float) -> None:
+    draws = [found(epsilon, seed) for seed in range(5)]
+    cut = [max(outside(limits).values()) for limits in draws]
+    assert np.median(cut) < 0.02
+    for limits in draws:
+        times = dict(zip(limits.columns, [1000.0, 1e7, 1e4, 73_049.0], strict=False))
+        for name, low, high in zip(limits.columns, limits.lower, limits.upper, strict=True):
+            if name in NUMBERS:
+                assert high - low < times[name] / (2 if name in ("since", "age") else 10), name
+
+
+def test_what_noise_would_decide_stays_as_it_was_stated() -> None:
+    limits = found(0.02, count=500)
+    assert limits.lower.tolist() == [0, 0, 0, -25_567, 0, 0, 0]
+    assert limits.upper.tolist() == [1000, 1e7, 1e4, 47_482, 1, 1, 1]
+
+
+def test_columns_without_numbers_keep_their_limits_and_cost_no_noise() -> None:
+    limits = found(1.0)
+    assert limits.columns == (*NUMBERS, "well", "region=north", "region=south")
+    assert limits.lower[4:].tolist() == [0, 0, 0]
+    assert limits.upper[4:].tolist() == [1, 1, 1]
+    fit = dp.fit("limits", table(), privacy=dp.Privacy(1.0, 1e-6), seed=0)
+    (sensitivity,) = {entry.sensitivity for entry in fit.ledger}
+    assert sensitivity == pytest.approx(np.sqrt(8.0), rel=1e-6)
+    assert len(fit.ledger) == 4
+
+
+def test_the_narrower_schema_is_public_for_later_fits() -> None:
+    limits = found(1.0)
+    schema = limits.narrowed(WIDE)
+    assert dp.Schema.parse(schema.to_toml()) == schema
+    since = schema.column("since")
+    assert since.lower is not None
+    assert float(since.lower).is_integer()
+    assert schema.column("age").missing is None  # 500 lies outside
+    assert schema.column("well") == WIDE.column("well")
+    inside = dp.Schema((dp.Column("age", lower=0, upper=1000, missing=40),))
+    only = LimitsParameters(("age",), np.array([10.0]), np.array([110.0]))
+    assert only.narrowed(inside).column("age").missing == 40
+    with pytest.raises(dp.InputError, match="schema: it has other columns than the limits"):
+        limits.narrowed(inside)
+
+
+def test_a_later_fit_is_better_than_one_within_the_stated_limits() -> None:
+    """Both have epsilon 1 in all, by zCDP."""
+    rng = np.random.default_rng(0)
+    rows = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])[rng.integers(3, size=6000)]
+    frame = pd.DataFrame(rows + rng.standard_normal(rows.shape), columns=["x", "y"])
+    stated = dp.Schema.from_bounds({"x": (-5.0, 1000.0), "y": (-5.0, 1000.0)})
+    wide = PrivateTable.seal(frame, stated, open_to_all=True)
+    fit = dp.fit("limits", wide, privacy=dp.Privacy(0.3, 1e-6), seed=0)
+    near = PrivateTable.seal(frame, fit.parameters.narrowed(stated), open_to_all=True)
+
+    def squares(sealed: PrivateTable, epsilon: float) -> float:
+        centres = dp.fit(
+            "kmeans", sealed, privacy=dp.Privacy(epsilon, 1e-6), n_components=3, seed=0
+        ).parameters.centers
+        away = np.linalg.norm(frame.to_numpy()[:, None] - centres, axis=2)
+        return float(np.mean(np.min(away, axis=1) ** 2))
+
+    assert squares(near, 0.95) < 2.5 < 5.0 < squares(wide, 1.0)
+
+
+# --- the release ----------------------------------------------------------------------------------
+
+
+def bins(columns: dict[str, list[float]], edges: Array, adjacency: str = "replace_one") -> Array:
+    """Exact counts ``(d, J + 1)`` of a table with limits -1 and 1."""
+    schema = dp.Schema.from_bounds(dict.fromkeys(columns, (-1.0, 1.0)))
+    sealed = PrivateTable.seal(pd.DataFrame(columns), schema)
+    session = Session(sealed, NumberRows, noise=None, adjacency=adjacency, draws=(0,))
+    statistic = ColumnBins(tuple(range(len(columns))), edges.shape[-1])
+    counts, sd = session.release("bins", statistic, edges[None], Noise("gaussian", 0.0))
+    assert sd.tolist() == [0.0]
+    return counts[0]
+
+
+def test_a_row_is_counted_once_in_each_column_and_a_missing_number_nowhere() -> None:
+    edges = np.array([[-0.5, 0.0, 0.5]] * 2)
+    counts = bins({"x": [-1.0, -0.5, 0.0, 0.6], "y": [0.1, np.nan, 0.5, 1.0]}, edges)
+    assert counts.tolist() == [[2, 1, 0, 1], [0, 0, 2, 1]]
+
+
+@every("seed", range(20))
+def test_no_neighbour_moves_the_counts_by_more_than_the_sensitivity(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    dim, jumps = int(rng.integers(1, 5)), int(rng.integers(1, 6))
+    edges = np.sort(rng.choice([-1.0, -0.5, 0.0, 0.0, 1e-300, 1.0], (dim, jumps)), axis=1)
+    odd = [-1.0, 1.0, 0.0, -0.0, np.nan, np.inf, -np.inf, 5e-324, -7.0, 0.5]
+    rows = rng.choice(odd, (6, dim))
+    other = rows.copy()
+    other[0] = rng.choice(odd, dim)
+    names = [f"c{j}" for j in range(dim)]
+    first, second, less = (
+        bins(dict(zip(names, (list(column) for column in part.T), strict=True)), edges)
+        for part in (rows, other, rows[1:])
+    )
+    statistic = ColumnBins(tuple(range(dim)), jumps)
+    moved, gone = np.linalg.norm(first - second), np.linalg.norm(first - less)
+    assert moved <= statistic.l2_sensitivity("replace_one")
+    assert gone <= statistic.l2_sensitivity("add_remove")
+    assert np.abs(first - second).sum() <= statistic.l1_sensitivity("replace_one", "counts")
+
+
+def test_the_sensitivities_are_attained() -> None:
+    edges = np.zeros((3, 1))
+    low, high = ({name: [at, 0.5] for name in "xyz"} for at in (-1.0, 1.0))
+    moved = bins(low, edges) - bins(high, edges)
+    statistic = ColumnBins((0, 1, 2), 1)
+    assert np.linalg.norm(moved) == pytest.approx(statistic.l2_sensitivity("replace_one"))
+    assert np.abs(moved).sum() == pytest.approx(statistic.l1_sensitivity("replace_one", "counts"))
+
+
+def test_edges_that_are_no_edges_are_refused() -> None:
+    for edges in (np.array([[0.5, 0.0]]), np.array([[np.nan, 0.0]])):
+        with pytest.raises(ValueError, match="edges must be finite and rising"):
+            bins({"x": [0.0]}, edges)
+    with pytest.raises(ValueError, match="edges must have the shape"):
+        bins({"x": [0.0]}, np.zeros((2, 3)))
+
+
+def test_rows_in_a_ball_and_tables_without_numbers_are_refused() -> None:
+    ball = dp.Schema.ball_of(["x", "y"], (0.0, 0.0), 1.0)
+    sealed = PrivateTable.seal(pd.DataFrame({"x": [0.0], "y": [0.0]}), ball)
+    with pytest.raises(dp.InputError, match="ball: it gives no column limits of its own"):
+        dp.fit("limits", sealed, privacy=dp.Privacy(1.0, 1e-5))
+    answers = PrivateTable.seal(
+        pd.DataFrame({"p": [0, 1]}), dp.Schema((dp.Column("p", type="binary"),))
+    )
+    with pytest.raises(dp.InputError, match="columns: none holds numbers or dates"):
+        dp.fit("limits", answers, privacy=dp.Privacy(1.0, 1e-5))
+
+
+def test_one_fit_alone_is_the_same_as_in_a_grid() -> None:
+    requests = [dp.Privacy(epsilon, 1e-6) for epsilon in (0.1, 0.5, 2.0)]
+    grid = fit_grid("limits", table(), privacy=requests, draws=range(3), seed=0).runs.final
+    alone = fit_grid("limits", table(), privacy=requests[1:2], draws=range(3), seed=0).runs.final
+    np.testing.assert_array_equal(grid.lower[3:6], alone.lower)
+    np.testing.assert_array_equal(grid.upper[3:6], alone.upper)
+
+
+# --- what is worked out from the counts -----------------------------------------------------------
+
+
+def test_any_counts_give_limits_inside_the_stated_ones() -> None:
+    rng = np.random.default_rng(0)
+    extremes = [0.0, 1.0, -1.0, 1e300, -1e300, np.nan, np.inf, -np.inf, 5e-324]
+    for _ in range(300):
+        lower, upper = -np.ones((2, 3)), np.ones((2, 3))
+        sd = rng.choice([0.0, 1e-300, 1.0, 1e300], 2)
+        for _ in range(4):
+            counts = rng.choice(extremes, (2, 3, narrow.BINS + 2))
+            before = lower, upper
+            lower, upper = narrow.narrowed(lower, upper, counts, sd)
+            assert np.all((before[0] <= lower) & (lower < upper) & (upper <= before[1]))
+            share = narrow.noise_share(counts, sd)
+            ends = narrow.rounded(
+                *narrow.widened(lower, upper, share),
+                np.array([0.0, 1e15, -3.0]),
+                np.array([1.0, 1e-3, 1e9]),
+            )
+            assert np.all((ends[0] >= -1.0) & (ends[0] < ends[1]) & (ends[1] <= 1.0))
+            assert np.all((ends[0] <= lower) & (ends[1] >= upper))
+
+
+def test_limits_are_rounded_outwards_to_two_digits_of_their_width() -> None:
+    lower, upper = np.array([[0.0, 0.1234]]), np.array([[0.0347, 0.4321]])
+    ends = narrow.rounded(lower, upper, np.array([0.0, 50.0]), np.array([1000.0, 50.0]))
+    limits = LimitsParameters.from_units(
+        Limits(*ends), 0, PublicFrame.of(dp.Schema.from_bounds({"a": (-1000, 1000), "b": (0, 100)}))
+    )
+    assert limits.lower.tolist() == [0, 56]
+    assert limits.upper.tolist() == [35, 72]
+
+
+# --- how it is judged, drawn and used -------------------------------------------------------------
+
+
+def test_the_exact_limits_have_no_error_and_the_stated_ones_cut_nothing() -> None:
+    judge, scorer = yardstick("limits"), scorer_of("limits", table())
+    exact = judge.converged(table(), 1, {})
+    assert judge.measure(exact, scorer, "limit_error").tolist() == [0.0]
+    assert judge.nothing_by(scorer, "cells_outside") == 0.0
+    doublings = -np.log2(exact.width[0])
+    assert judge.nothing(scorer) == pytest.approx(-doublings.mean())
+    half = Limits(exact.lower, (exact.lower + exact.upper) / 2.0)
+    assert judge.measure(half, scorer, "limit_error").tolist() == [1.0]
+
+
+def test_the_release_page_offers_the_schema_for_later_fits() -> None:
+    release = made("limits")
+    assert release.fit.schema is not None
+    (text,) = (text for name, text in releasing.files(release).items() if name == "narrower.toml")
+    narrower = dp.Schema.parse(text.decode())
+    assert narrower == release.fit.parameters.narrowed(release.fit.schema)
+    assert "narrower.toml" not in releasing.files(made("mean"))
+
+
+def test_the_picture_counts_how_many_times_narrower_and_says_the_limits() -> None:
+    done = study(table(), Setting("limits", 1), epsilons=(0.1, 1.0), draws=2)
+    scene = study_scene(done)
+    (left, right) = (panel for panel in scene.panels if panel.x.names)
+    assert left.x.names == ("1", "10", "100", "1,000")
+    assert "year 1,9" in str(left.alt)
+    assert "year 1,8" in str(right.alt)
