@@ -926,8 +926,8 @@ class DPLatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMi
         return np.asarray(mix / mix.sum(axis=1, keepdims=True))
 
     def score(self, X: ArrayLike, y: object = None) -> float:
-        """A lower bound on the log-likelihood of the documents ``(n, V)`` together, in nats; exact
-        for those that are passed.
+        """Log-likelihood of the documents ``(n, V)`` together, in nats: an estimate by sampling, on
+        average not above it, and the same at every call. It is not private.
         """
         bags = self._counted(X)
         return float(
@@ -935,8 +935,8 @@ class DPLatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMi
         )
 
     def perplexity(self, X: ArrayLike) -> float:
-        """Perplexity of the documents ``(n, V)``: exp of minus the bound per word, so an upper
-        bound; lower is better.
+        """Perplexity of the documents ``(n, V)``: exp of minus their score per word; lower is
+        better.
         """
         tokens = float(self._counted(X).counts.sum())
         return float(np.exp(-self.score(X) / max(tokens, 1.0)))

@@ -578,36 +578,99 @@ def test_documents_that_are_replaced_move_words_alone_as_far_as_any_topics() -> 
 # --- likelihood ----------------------------------------------------------------------------------
 
 
-def test_for_one_topic_the_bound_is_the_likelihood() -> None:
+SCORES = [lda.log_likelihood, lda.bound]
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_for_one_topic_the_score_is_the_likelihood(score: Any) -> None:
     table, words = texts(), np.array([[0.1, 0.2, 0.3, 0.2, 0.1, 0.1]])
-    found = lda.log_likelihood(bags_of(table), words, 1.0)
+    found = score(bags_of(table), words, 1.0)
     np.testing.assert_allclose(found, table @ np.log(words[0]), rtol=1e-6, atol=1e-6)
 
 
-def test_equal_topics_count_as_one_of_their_joint_prior() -> None:
-    """The likelihood is that of the list, and of two topics where one of them is there twice."""
+@pytest.mark.parametrize("score", SCORES)
+def test_equal_topics_count_as_one_of_their_joint_prior(score: Any) -> None:
+    """The likelihood is that of the list; of one word, that under the mean mix."""
     table, words = texts(), random_topics(2).words[0]
-    same = lda.log_likelihood(bags_of(table), np.repeat(words[:1], 5, axis=0), 0.2)
+    same = score(bags_of(table), np.repeat(words[:1], 5, axis=0), 0.2)
     np.testing.assert_allclose(same, table @ np.log(words[0]), rtol=1e-6, atol=1e-6)
+    single = bags_of(np.repeat(np.eye(6), 400, axis=0))
+    found = score(single, words[[0, 1, 0]], 0.2).reshape(6, 400).mean(axis=1)
+    mean = np.log((2.0 * words[0] + words[1]) / 3.0)
+    np.testing.assert_allclose(found, mean, atol=0.01 if score is lda.log_likelihood else 0.6)
     bags, priors = bags_of(table), np.array([0.4, 0.2])
-    whole = lda.log_likelihood(bags, words[[0, 1, 0]], 0.2)
+    whole = lda.bound(bags, words[[0, 1, 0]], 0.2)
     mix = lda.mixes(bags, words, priors, lda.FINE, lda.LONG)
-    np.testing.assert_allclose(whole, lda.log_likelihood_at(bags, words, mix, priors), rtol=1e-3)
+    np.testing.assert_allclose(whole, lda.bound_at(bags, words, mix, priors), rtol=1e-3)
 
 
-def test_the_bound_is_below_the_likelihood_and_near_it() -> None:
-    """Two topics: the likelihood is one integral over the mix."""
+def test_the_order_of_topics_changes_no_bit_of_the_estimate() -> None:
+    bags, words = bags_of(texts()), random_topics().words[0]
+    once, again, turned = (
+        lda.log_likelihood(bags, some, 0.25) for some in (words, words, words[::-1])
+    )
+    np.testing.assert_array_equal(once, again)
+    np.testing.assert_array_equal(once, turned)
+
+
+def test_a_batch_of_fits_has_the_scores_of_each_alone() -> None:
+    corpus = corpus_of(texts())
+    batch = Topics(np.concatenate([random_topics(seed=seed).concentration for seed in range(3)]))
+    alone = [YARDSTICK.score(Topics(one[None]), Scorer.of(corpus)) for one in batch.concentration]
+    np.testing.assert_array_equal(YARDSTICK.score(batch, Scorer.of(corpus)), np.concatenate(alone))
+
+
+def test_the_estimate_is_near_the_likelihood_and_the_bound_below_it() -> None:
+    """Two topics: the likelihood is one integral over the mix; the lower half of its angle and the
+    upper one, for long documents have a narrow peak."""
     words = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
-    table = np.array([[3.0, 1.0, 0.0], [1.0, 1.0, 4.0]])
-    found = lda.log_likelihood(bags_of(table), words, 0.5)
-    for bound, counts in zip(found, table, strict=True):
+    table = np.array([[3.0, 1.0, 0.0], [1.0, 1.0, 4.0], [0.5, 0.0, 0.0], [80.0, 60.0, 90.0]])
+    repeated = bags_of(np.repeat(table, 200, axis=0))
+    found = lda.log_likelihood(repeated, words, 0.5).reshape(len(table), -1)
+    bounds = lda.bound(bags_of(table), words, 0.5)
+    for estimates, bound, counts in zip(found, bounds, table, strict=True):
 
         def density(angle: float, counts: Array = counts) -> float:  # share = sin^2: arcsine law
             share = math.sin(angle) ** 2
-            return float(np.prod((share * words[0] + (1 - share) * words[1]) ** counts))
+            logs = np.log(share * words[0] + (1 - share) * words[1]) @ counts
+            return math.exp(logs - np.log(counts / counts.sum() + 1e-300) @ counts)
 
-        exact = math.log(scipy.integrate.quad(density, 0, math.pi / 2)[0] * 2 / math.pi)
-        assert exact - 0.5 < bound <= exact + 1e-6
+        areas = [scipy.integrate.quad(density, *ends)[0] for ends in ((0, 0.7), (0.7, math.pi / 2))]
+        exact = math.log(sum(areas) * 2 / math.pi)
+        exact += np.log(counts / counts.sum() + 1e-300) @ counts
+        assert exact - 1.0 < bound <= exact + 1e-5
+        error = np.std(np.exp(estimates - exact)) / math.sqrt(len(estimates))
+        assert np.mean(np.exp(estimates - exact)) == pytest.approx(1.0, abs=4.0 * error + 1e-5)
+        assert exact - 0.05 < estimates.mean() <= exact + 1e-3
+
+
+def test_the_estimate_is_not_below_the_bound() -> None:
+    rng = np.random.default_rng(1)
+    words = rng.dirichlet(np.full(40, 0.1), size=8)
+    shares = rng.dirichlet(np.full(8, 0.2), size=300) @ words
+    for length in (5, 50, 2_000):
+        bags = bags_of(np.array([rng.multinomial(length, share) for share in shares], dtype=float))
+        found, bounds = lda.log_likelihood(bags, words, 0.125), lda.bound(bags, words, 0.125)
+        assert found.mean() > bounds.mean()
+        assert np.quantile(found - bounds, 0.1) > -0.5
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_estimate_is_a_number_for_all_documents_and_topics() -> None:
+    """Tiny probabilities, and none; no words, parts of words, and a thousand million of them."""
+    words = np.full((50, 30), 1e-300)
+    words[np.arange(50), np.arange(50) % 29] = 1.0
+    words[:7] = np.random.default_rng(0).dirichlet(np.full(30, 1e-3), size=7)
+    words[7, 1] = 0.0
+    table = np.zeros((5, 30))
+    table[1, 3], table[2, 29], table[3] = 0.25, 1.0, 1e9
+    table[4, :20] = 1.0
+    found = lda.log_likelihood(bags_of(table), words, 0.02)
+    assert np.all(np.isfinite(found))
+    assert found[0] == pytest.approx(0.0, abs=1e-5)
+    assert np.all(found < 1e-5)
+    none = bags_of(table).take(np.arange(0))
+    assert lda.log_likelihood(none, words, 0.02).shape == (0,)
 
 
 def test_topics_that_hardly_differ_are_not_judged_where_their_mixes_balance() -> None:
@@ -620,8 +683,12 @@ def test_topics_that_hardly_differ_are_not_judged_where_their_mixes_balance() ->
     whole = np.full((100, 20), 1 / 20)
     whole[np.arange(100), (table @ np.log(words).T).argmax(axis=1)] += 60.0
     bags = bags_of(table)
-    near = lda.log_likelihood_at(bags, words, whole, 1 / 20).sum()
-    assert lda.log_likelihood(bags, words, 1 / 20).sum() > near - 0.02 * table.sum()
+    near = lda.bound_at(bags, words, whole, 1 / 20).sum()
+    assert lda.bound(bags, words, 1 / 20).sum() > near - 0.02 * table.sum()
+    exact = (table @ np.log(usual)).sum()  # nearly that of any mix
+    assert lda.log_likelihood(bags, words, 1 / 20).sum() == pytest.approx(
+        exact, abs=0.01 * table.sum()
+    )
 
 
 # --- document completion -------------------------------------------------------------------------

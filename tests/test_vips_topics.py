@@ -15,6 +15,7 @@ from dpcore.datasets.documents import load_documents
 from dpcore.datasets.load import load
 from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.fitting.api import fit_grid
+from dpcore.models.topics.mathematics import Topics, bound
 from dpcore.papers import vips_epsilon, vips_topics
 from dpcore.papers.reproduction import Ask, Reproduction, reproduce, values, verdict
 from dpcore.wall.data.word_counts import Bags
@@ -105,6 +106,20 @@ def test_figure_2_has_every_curve_by_both_perplexities(
         assert max(values(two, curve)) == max(values(one, curve))
         if curve != vips_topics.PROVED:
             assert list(values(two, curve)) == [float(step) for step in range(1, steps + 1)]
+
+
+def test_the_figures_take_the_bound_as_the_paper_does() -> None:
+    scorer = scorer_of("lda", load_documents("bundled:few_bars"))
+    drawn = np.random.default_rng(0).gamma(0.3, 1.0, (2, 4, scorer.rows.size)) + 0.01
+    batch = Topics(drawn)
+    found = vips_topics._perplexity(batch, scorer)
+    tokens = scorer.rows.counts.sum()
+    sums = np.array([bound(scorer.rows, words, 0.25).sum() for words in batch.words])
+    np.testing.assert_allclose(found, np.exp(-sums / tokens))
+    judge = yardstick("lda")
+    assert np.all(found > judge.measure(batch, scorer, "test_perplexity"))
+    halves = judge.measure(batch, scorer, "test_completion_perplexity")
+    np.testing.assert_array_equal(vips_topics._perplexity(batch, scorer, completed=True), halves)
 
 
 @pytest.mark.full

@@ -12,7 +12,7 @@ ours where it says so. Ours uses every core; so does scikit-learn with ``n_jobs=
 
 Quality is the perplexity of documents that no side has seen, all by our own formula from the
 topics that each side found. For an E step alone all sides are given the same topics, and quality
-is the perplexity of the same documents at the mixes that each side found.
+is the perplexity of the same documents by the variational bound at the mixes that each side found.
 """
 
 from __future__ import annotations
@@ -127,9 +127,9 @@ class Corpus:
         return float(np.exp(-score / unseen.counts.sum()))
 
     def perplexity_at(self, mix: Array, words: Array) -> float:
-        """Of the known documents at mixes ``(documents, K)`` that somebody found."""
+        """Of the known documents by the bound at mixes ``(documents, K)`` that somebody found."""
         bags = self.bags[0]
-        score = lda.log_likelihood_at(bags, words, mix, self.prior).sum()
+        score = lda.bound_at(bags, words, mix, self.prior).sum()
         return float(np.exp(-score / bags.counts.sum()))
 
     def __reduce__(self) -> tuple[type[Corpus], tuple[int, ...]]:
