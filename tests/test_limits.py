@@ -257,8 +257,37 @@ def test_any_counts_give_limits_inside_the_stated_ones() -> None:
             assert np.all((ends[0] <= lower) & (ends[1] >= upper))
 
 
+def test_numbers_that_were_left_out_before_hold_the_limit_on_their_side() -> None:
+    """Many below the lower limit: it stays, as it would if they were in the first bin."""
+    counts = np.zeros((1, 1, narrow.BINS + 2))
+    counts[..., 0], counts[..., 12] = 50.0, 1000.0
+    sides = -np.ones((1, 1)), np.ones((1, 1))
+    lower, upper = narrow.narrowed(*sides, counts, np.ones(1))
+    assert (lower.item(), upper.item()) == (-1.0, 0.625)
+    lower, upper = narrow.narrowed(*sides, counts[..., ::-1], np.ones(1))
+    assert (lower.item(), upper.item()) == (-0.625, 1.0)
+    counts[..., 0] = 0.0
+    lower, upper = narrow.narrowed(*sides, counts, np.ones(1))
+    assert (lower.item(), upper.item()) == (0.25, 0.625)
+
+
+def test_limits_are_widened_by_what_noise_may_have_cut_off() -> None:
+    lower, upper = np.array([[0.0, -1.0]]), np.array([[0.5, 0.5]])
+    for share, ends in ((0.0, [0.0, 0.5]), (0.01, [-0.075, 0.575]), (1.0, [-0.25, 0.75])):
+        low, high = narrow.widened(lower, upper, np.array([[share, share]]))
+        np.testing.assert_allclose([low[0, 0], high[0, 0]], ends)
+        assert low[0, 1] == -1.0
+
+
+def test_limits_of_dates_are_whole_days() -> None:
+    schema = dp.Schema((dp.Column("day", type="date", lower=0, upper=1000),))
+    limits = LimitsParameters(("day",), np.array([10.25]), np.array([20.5]))
+    day = limits.narrowed(schema).column("day")
+    assert (day.lower, day.upper) == (10, 21)
+
+
 def test_limits_are_rounded_outwards_to_two_digits_of_their_width() -> None:
-    lower, upper = np.array([[0.0, 0.1234]]), np.array([[0.0347, 0.4321]])
+    lower, upper = np.array([[0.0, 0.1378]]), np.array([[0.0347, 0.4321]])
     ends = narrow.rounded(lower, upper, np.array([0.0, 50.0]), np.array([1000.0, 50.0]))
     limits = LimitsParameters.from_units(
         Limits(*ends), 0, PublicFrame.of(dp.Schema.from_bounds({"a": (-1000, 1000), "b": (0, 100)}))
