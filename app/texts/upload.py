@@ -5,7 +5,8 @@ from __future__ import annotations
 # The file.
 LIMITS_ADVICE = (
     "Use limits you could print before seeing the data (age 0 to 110). "
-    "Limits read from the data would leak information."
+    "Limits read from the data would leak information. If you can only state very wide limits, "
+    "release narrower ones first: the model Narrower limits finds them privately."
 )
 FILE = "A table, or a zip of texts"
 NOTHING_READ = "Read so far: nothing."
