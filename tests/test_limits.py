@@ -135,6 +135,38 @@ def test_the_narrower_schema_is_public_for_later_fits() -> None:
         limits.narrowed(inside)
 
 
+@every(
+    "ends", [(1e15, 1e15 + 1), (1.0, 1.0 + 2**-50), (1.5, 1.5 + 2**-52), (0.123456789012345, 1.3)]
+)
+@every("at", (0.0, 0.5, 1.0))
+def test_narrower_limits_are_limits_inside_the_stated_ones(
+    ends: tuple[float, float], at: float
+) -> None:
+    low, high = ends
+    schema = dp.Schema.from_bounds({"x": ends})
+    rows = pd.DataFrame({"x": np.full(4000, low + at * (high - low))})
+    sealed = PrivateTable.seal(rows, schema, open_to_all=True)
+    fit = dp.fit("limits", sealed, privacy=dp.Privacy(1.0, 1e-6), seed=0)
+    column = fit.parameters.narrowed(schema).column("x")
+    assert low <= column.low < column.high <= high
+
+
+def test_whole_days_stay_inside_stated_limits() -> None:
+    schema = dp.Schema((dp.Column("day", type="date", lower=0.5, upper=20_000.5),))
+    (column,) = (
+        LimitsParameters(("day",), np.array([0.6]), np.array([9.2])).narrowed(schema).columns
+    )
+    assert (column.lower, column.upper) == (0.5, 10.0)
+
+
+def test_a_number_named_like_a_category_has_its_own_limits() -> None:
+    region = dp.Column("a", type="category", categories=("b",))
+    schema = dp.Schema((dp.Column("a=b", lower=0, upper=100), region))
+    limits = LimitsParameters(("a=b", "a=b"), np.array([3.0, 0.0]), np.array([4.0, 1.0]))
+    column = limits.narrowed(schema).column("a=b")
+    assert (column.lower, column.upper) == (3, 4)
+
+
 def test_a_later_fit_is_better_than_one_within_the_stated_limits() -> None:
     """Both have epsilon 1 in all, by zCDP."""
     rng = np.random.default_rng(0)

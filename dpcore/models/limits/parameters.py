@@ -49,13 +49,18 @@ class LimitsParameters(ColumnParameters):
 
     @classmethod
     def from_units(cls, batch: Limits, run: int, public: PublicFrame) -> LimitsParameters:
-        """One run of a batch in public unit coordinates, put in own units."""
+        """One run of a batch in public unit coordinates, put in own units; the public limits, where
+        no number of 64 bits would be left between them.
+        """
         width = 2.0 * public.half_range * batch.width[run]
-        ends = (
+        lower, upper = (
             _plain(public.center + public.half_range * units[run], width)
             for units in (batch.lower, batch.upper)
         )
-        return cls(public.names, *ends)
+        apart = lower < upper
+        lower = np.where(apart, lower, public.center - public.half_range)
+        upper = np.where(apart, upper, public.center + public.half_range)
+        return cls(public.names, lower, upper)
 
     def in_units(self, public: PublicFrame) -> Limits:
         """The same as a batch of one in public unit coordinates."""
@@ -64,24 +69,28 @@ class LimitsParameters(ColumnParameters):
     def narrowed(self, schema: Schema) -> Schema:
         """The schema with these limits for its numbers and dates, for later fits of the same table.
 
-        A fill of missing cells outside of them gives way to their middle. Raises InputError for a
-        schema that has other columns.
+        They are never outside the schema's own, which stay where rounding leaves nothing between
+        them. A fill of missing cells outside of them gives way to their middle. Raises InputError
+        for a schema that has other columns.
         """
-        names = [column.name for column in schema.numeric_columns()]
-        if names != list(self.columns):
+        numeric = schema.numeric_columns()
+        if [column.name for column in numeric] != list(self.columns):
             raise InputError(
                 "schema",
                 "it has other columns than the limits",
                 "give the schema with which the limits were found",
             )
         pairs = zip(self.lower.tolist(), self.upper.tolist(), strict=True)
-        ends = dict(zip(names, pairs, strict=True))
+        ends = {column.source: pair for column, pair in zip(numeric, pairs, strict=True)}
         columns = []
         for column in schema.columns:
             if column.name in ends and column.is_number:
                 low, high = ends[column.name]
                 if column.type == "date":  # whole days
                     low, high = float(math.floor(low)), float(math.ceil(high))
+                low, high = max(low, column.low), min(high, column.high)
+                if not low < high:
+                    low, high = column.low, column.high
                 fill = column.missing
                 if isinstance(fill, float) and not low <= fill <= high:
                     fill = None
