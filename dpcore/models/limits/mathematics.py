@@ -39,7 +39,8 @@ def narrowed(lower: Array, upper: Array, counts: Array, sd: Array) -> tuple[Arra
     the upper limit, with noise ``sd (B,)``. What is left out seems to hold no more than twice
     :data:`TAIL` of the numbers and the noise. Limits stay where noise may hide too large a share of
     the numbers in a bin (:data:`HIDDEN`), the less the more bins would be left: the wider the rows
-    spread, the more it would cut off, and the less is gained.
+    spread, the more it would cut off, and the less is gained. A group in a bin far from the rest
+    that has no more numbers than noise may hide can be cut off whole.
     """
     counts = finite(counts)
     inside = counts[..., 1:-1].copy()

@@ -117,10 +117,11 @@ def _plain(numbers: Array, width: Array) -> Array:
 
 
 def noise_sentence(parameters: LimitsParameters, schema: Schema) -> str:
-    """What a receiver should know: that some numbers are cut."""
+    """What a receiver should know: that some numbers are cut, and which may be many."""
     return (
-        "A few numbers in a thousand may lie outside these limits, where noise is strong a few in "
-        "a hundred; how many is not released. Later fits move such numbers to the nearer limit."
+        "Some numbers may lie outside these limits: usually at most 2 in 100 of a column's, but "
+        "strong noise can hide a long tail or a group far from the rest, even of 10 in 100. How "
+        "many is not released. Later fits move such numbers to the nearer limit."
     )
 
 

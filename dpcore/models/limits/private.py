@@ -1,7 +1,7 @@
 """Private limits: histograms of all columns, each between what the one before it leaves.
 
 A steward who has to state limits without looking states them generously, and noise grows with them.
-Four releases of equal noise narrow them; each halves a column's limits at least four times over
+Four releases of equal noise narrow them; each makes a column's limits at least four times narrower
 where its numbers fill little of them. All later fits may use what is released as public limits, and
 pay for themselves alone.
 """
