@@ -26,7 +26,7 @@ from dpcore.releases.ledger import BudgetLedger
 from dpcore.wall.table import PrivateTable
 
 DATA = Path(__file__).parent / "data"
-OLD, MIDDLE, NEW, FOURTH, FIFTH, TODAY = (DATA / f"release_{number}" for number in range(1, 7))
+OLD, MIDDLE, NEW, *OTHER_WORDS, TODAY = (DATA / f"release_{number}" for number in range(1, 8))
 GIVEN = ROOT / "notebooks" / "first_release"  # which the last of these ledgers paid for
 NOW = "epsilon = 1.00, delta = 1e-6, replacing one patient's row. Proved."
 COLUMNS = (
@@ -230,8 +230,8 @@ def test_a_report_that_is_out_can_be_made_anew_by_its_own_version() -> None:
     assert found["files"]["report.html"] == (beside.ANEW if own else beside.HASH)
 
 
-@pytest.mark.parametrize("earlier", [FOURTH, FIFTH])
-def test_a_dossier_of_the_fourth_or_fifth_format_verifies_by_its_hashes(earlier: Path) -> None:
+@pytest.mark.parametrize("earlier", OTHER_WORDS, ids=lambda folder: folder.name)
+def test_a_dossier_of_the_fourth_to_sixth_format_verifies_by_its_hashes(earlier: Path) -> None:
     """Its report has other words."""
     found = verify(earlier / "first", earlier / "budget.sqlite")
     assert found["files"] == {"report.html": beside.HASH, "synthetic.csv": beside.HASH}

@@ -113,7 +113,8 @@ def _claim(
 
 def _assumptions(request: Privacy, schema: Schema, limited: bool) -> tuple[str, ...]:
     lines = [
-        "bounds, column types, iterations and the start were chosen without looking at the data",
+        "bounds, column types, iterations and the start were chosen without looking at the data, "
+        "or from earlier releases that were paid for",
         "a missing cell counts as its column's public fill (by default the middle of the limits)",
         "noise is drawn in floating point, which the proof treats as exact",
     ]

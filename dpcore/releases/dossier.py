@@ -42,8 +42,9 @@ SECOND = "dpcore dossier 2"  # without the hash of its own content, and who answ
 THIRD = "dpcore dossier 3"  # its sentence has a decimal delta: 0.00001, not 1e-5
 FOURTH = "dpcore dossier 4"  # its report has other words
 FIFTH = "dpcore dossier 5"  # so has this one
-FORMAT = "dpcore dossier 6"
-FORMATS = (FIRST, SECOND, THIRD, FOURTH, FIFTH, FORMAT)
+SIXTH = "dpcore dossier 6"  # and this one
+FORMAT = "dpcore dossier 7"
+FORMATS = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, FORMAT)
 NAME_IT = "name the folder of a release, or its dossier.json"
 CHOSEN = {
     "unsaid": "it was not stated what was looked at while settings were chosen",

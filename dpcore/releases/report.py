@@ -394,9 +394,10 @@ def _doors(dossier: dict[str, Any]) -> Iterator[str]:
 def _checked(dossier: dict[str, Any]) -> Iterator[str]:
     """Who can check it, and how; what nobody can check."""
     ledger, line, guarantee = dossier["ledger"], dossier["line"], dossier["guarantee"]
-    unit, public = guarantee["unit"], "limits below were"
+    unit = guarantee["unit"]
+    public = "limits below were public before anybody saw the data, or come from earlier releases"
     if "vocabulary" in dossier["parameters"]:
-        public = "list of words was"
+        public = "list of words was public before anybody saw the data"
     whose = f"no {unit} has more than {_as_many(guarantee)}"
     if guarantee.get("limited", False):
         whose = f"all rows of one {unit} share one id"
@@ -408,8 +409,7 @@ def _checked(dossier: dict[str, Any]) -> Iterator[str]:
         f"LEDGER</code> shows that line {line['number']} paid for this very dossier. The ledger's "
         f"fingerprint was then <code>{escape(line['fingerprint'])}</code>. A copy of a ledger is a "
         "second budget: ask for the ledger that contains this line.",
-        f"Only the controller can confirm that the {public} public before anybody saw the data, "
-        f"and that {escape(whose)}.",
+        f"Only the controller can confirm that the {public}, and that {escape(whose)}.",
     ]
     if content := dossier.get("content"):
         checks.insert(

@@ -67,7 +67,8 @@ class LimitsParameters(ColumnParameters):
         return Limits(public.to_units(self.lower)[None], public.to_units(self.upper)[None])
 
     def narrowed(self, schema: Schema) -> Schema:
-        """The schema with these limits for its numbers and dates, for later fits of the same table.
+        """The schema with these limits for its numbers and dates, for later fits of the same table:
+        public where the limits were released, and not where a seed or no noise found them.
 
         They are never outside the schema's own, which stay where rounding leaves nothing between
         them. A fill of missing cells outside of them gives way to their middle. Raises InputError
