@@ -336,10 +336,28 @@ def test_the_exact_limits_have_no_error_and_the_stated_ones_cut_nothing() -> Non
     exact = judge.converged(table(), 1, {})
     assert judge.measure(exact, scorer, "limit_error").tolist() == [0.0]
     assert judge.nothing_by(scorer, "cells_outside") == 0.0
-    doublings = -np.log2(exact.width[0])
+    doublings = -np.log2(exact.width[0, : len(NUMBERS)])
     assert judge.nothing(scorer) == pytest.approx(-doublings.mean())
     half = Limits(exact.lower, (exact.lower + exact.upper) / 2.0)
     assert judge.measure(half, scorer, "limit_error").tolist() == [1.0]
+
+
+@pytest.mark.parametrize("categories", [0, 6])
+def test_cells_outside_are_numbers_that_are_there(categories: int) -> None:
+    """A missing cell that stands for the middle of the stated limits is none, nor is a category."""
+    words = tuple("abcdefgh"[:categories])
+    columns = [dp.Column("age", lower=0, upper=100)]
+    frame = pd.DataFrame({"age": [1.0] * 6 + [40.0, np.nan, np.nan, np.inf]})
+    if words:
+        columns.append(dp.Column("kind", type="category", categories=words))
+        frame["kind"] = "a"
+    sealed = PrivateTable.seal(frame, dp.Schema(tuple(columns)), open_to_all=True)
+    judge, scorer = yardstick("limits"), scorer_of("limits", sealed)
+    near = Limits(-np.ones((1, 1 + categories)), np.ones((1, 1 + categories)))
+    near.upper[0, 0] = -0.9
+    assert judge.measure(near, scorer, "cells_outside").tolist() == [1 / 7]
+    away = np.log2(20.0 * scorer.exact.width[0, 0])
+    assert judge.measure(near, scorer, "limit_error") == pytest.approx(away)
 
 
 def test_the_release_page_offers_the_schema_for_later_fits() -> None:

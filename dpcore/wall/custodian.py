@@ -6,9 +6,10 @@ What leaves here is not private and carries that badge. It is refused while
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +19,14 @@ from dpcore.wall.data.clipping import PublicFrame, bounded_rows
 from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.data.design_matrix import outcomes_of
 from dpcore.wall.data.labels import class_names, label_codes
+from dpcore.wall.data.number_rows import NumberRows
 from dpcore.wall.data.regression_target import MaskedRows
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.session import Session
 from dpcore.wall.statistics.row_vectors import VectorRows, rows_seen
 from dpcore.wall.table import PrivateTable
+
+Masked = TypeVar("Masked", bound=MaskedRows)
 
 
 def custodian_rows(table: PrivateTable) -> tuple[PublicFrame, Array]:
@@ -57,19 +61,32 @@ def custodian_vectors(
 ) -> VectorRows:
     """All rows, whosever they are, target and what is missing; see :class:`MaskedRows` for the
     words."""
+    return rows_seen(_all(table, partial(MaskedRows, target=target, masked=masked)), own, 0.0)
+
+
+def custodian_numbers(table: PrivateTable) -> tuple[tuple[int, ...], Array]:
+    """Places of the k columns of numbers, as :class:`NumberRows` has them, and all these numbers
+    ``(n, k)`` in public unit coordinates, whosever they are; undefined where missing."""
+    session = _all(table, NumberRows)
+    visible, at = rows_seen(session, False, 0.0), list(session.source.numbers)
+    assert visible.observed is not None  # such rows have a mask
+    return session.source.numbers, np.where(visible.observed, visible.rows, np.nan)[at].T
+
+
+def _all(table: PrivateTable, opens: Callable[..., Masked]) -> Session[Masked]:
+    """A session without noise on all rows, whosever they are."""
     table.demand_open()
     if table.schema is not None and (whose := table.schema.person) is not None:
         others = tuple(column for column in table.schema.columns if column.name != whose)
         table = table.with_schema(replace(table.schema, columns=others, id=None))
-    session = Session[MaskedRows](
+    return Session(
         table,
-        partial(MaskedRows, target=target, masked=masked),
+        opens,
         adjacency="replace_one",
         noise=None,
         draws=np.arange(1),
         as_private=True,
     )
-    return rows_seen(session, own, 0.0)
 
 
 def custodian_documents(corpus: PrivateCorpus, most: int | None = None) -> tuple[Any, Bags]:

@@ -14,6 +14,7 @@ from dpcore.arrays import Array
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.models.limits.parameters import Limits
+from dpcore.wall.custodian import custodian_numbers
 from dpcore.wall.table import PrivateTable
 
 RECOVERED = 1.0  # doublings of a width
@@ -22,9 +23,13 @@ LEAST_WIDTH = 2.0**-60  # of a share of the public limits
 
 @dataclass(frozen=True)
 class LimitsScorer(Scorer):
-    """Rows, and the table they are of."""
+    """Rows, the table they are of, the places of its k columns of numbers, and these numbers
+    ``(n, k)`` in public unit coordinates, undefined where missing.
+    """
 
     table: PrivateTable
+    places: tuple[int, ...]
+    numbers: Array
 
     @cached_property
     def exact(self) -> Limits:
@@ -33,9 +38,9 @@ class LimitsScorer(Scorer):
 
 
 class LimitsYardstick(Yardstick):
-    """``limit_error``: the mean over the columns of how many doublings lie between a width and that
-    of the exact limits, in either direction; ``cells_outside``: the share of all numbers that lie
-    outside the limits. Utility: minus the first.
+    """``limit_error``: the mean over the columns of numbers of how many doublings lie between a
+    width and that of the exact limits, in either direction; ``cells_outside``: the share of all
+    numbers that lie outside the limits, of those that are there. Utility: minus the first.
     """
 
     wording = Wording(
@@ -65,21 +70,22 @@ class LimitsYardstick(Yardstick):
     ) -> LimitsScorer:
         """All rows, with their exact limits."""
         every = Scorer.of(table, None)
-        return LimitsScorer(every.public, every.rows, table)
+        return LimitsScorer(every.public, every.rows, table, *custodian_numbers(table))
 
     def score(self, batch: Limits, scorer: Scorer) -> Array:
         return -self.measure(batch, scorer, "limit_error")
 
     def measure(self, batch: Limits, scorer: Scorer, metric: str) -> Array:
+        assert isinstance(scorer, LimitsScorer)  # from the method above
+        at, numbers = list(scorer.places), scorer.numbers
         if metric == "cells_outside":
             outside = [
-                np.mean((scorer.rows < low) | (scorer.rows > high)) if len(scorer.rows) else 0.0
-                for low, high in zip(batch.lower, batch.upper, strict=True)
+                np.count_nonzero((numbers < low) | (numbers > high))
+                for low, high in zip(batch.lower[:, at], batch.upper[:, at], strict=True)
             ]
-            return np.array(outside, dtype=float)
-        assert isinstance(scorer, LimitsScorer)  # from the method below
+            return np.array(outside) / max(1.0, float(np.isfinite(numbers).sum()))
         away = np.abs(_doublings(batch) - _doublings(scorer.exact))
-        return np.asarray(away.mean(axis=1))
+        return np.asarray(away[:, at].mean(axis=1))
 
     def nothing(self, scorer: Scorer) -> float:
         """The stated limits."""
