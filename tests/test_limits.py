@@ -303,6 +303,37 @@ def test_numbers_that_were_left_out_before_hold_the_limit_on_their_side() -> Non
     assert (lower.item(), upper.item()) == (0.25, 0.625)
 
 
+def test_limits_go_back_where_later_histograms_show_many_numbers_outside() -> None:
+    lower, upper = np.full((1, 3), -0.5), np.full((1, 3), 0.5)
+    outside = np.array([[[[0.0, 0.01], [0.05, 0.0], [0.03, 0.03]]]] * 3)
+    for share, ends in (
+        (0.0, [[-0.5, -1, -1], [0.5, 0.5, 1]]),
+        (0.02, [[-0.5, -1, -0.5], [0.5] * 3]),
+    ):
+        low, high = narrow.put_back(lower, upper, outside, np.full((1, 3), share))
+        assert [low[0].tolist(), high[0].tolist()] == ends
+    counts = np.array([[[3.0, *[1.0] * narrow.BINS, 1.0], [np.nan, *[0.0] * narrow.BINS, -1.0]]])
+    assert narrow.shares_outside(counts)[0, 0].tolist() == [0.15, 0.05]
+    assert np.all(np.isfinite(narrow.shares_outside(counts)))
+
+
+def test_a_far_group_that_noise_hid_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its 8% are less than 3.5 deviations of the noise in a count."""
+    numbers = np.random.default_rng(0).standard_normal(5000) - 410.0
+    numbers[:400] += 810.0
+    schema = dp.Schema.from_bounds({"x": (-500.0, 500.0)})
+    sealed = PrivateTable.seal(pd.DataFrame({"x": numbers}), schema)
+    noise = dp.Privacy(noise_multiplier=0.1 * 5000 / 3.5 / np.sqrt(2.0), delta=1e-6)
+
+    def lost() -> float:
+        grid = fit_grid("limits", sealed, privacy=[noise], draws=range(60), seed=0)
+        return float(np.mean(grid.runs.final.upper < 0.7))
+
+    with_it = lost()
+    monkeypatch.setattr(narrow, "OUTSIDE", 2.0)
+    assert with_it < 0.45 < 0.6 < lost()
+
+
 def test_limits_are_widened_by_what_noise_may_have_cut_off() -> None:
     lower, upper = np.array([[0.0, -1.0]]), np.array([[0.5, 0.5]])
     for share, ends in ((0.0, [0.0, 0.5]), (0.01, [-0.075, 0.575]), (1.0, [-0.25, 0.75])):

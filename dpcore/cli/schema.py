@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> None:
     if place is not None and place.exists():
         raise InputError("out", f"{place.name} already exists", "name another file")
     stated = _stated(args)
-    if (Path(args.file) / DOSSIER).is_file():
+    if Path(args.file).name == DOSSIER or (Path(args.file) / DOSSIER).is_file():
         _with_released_limits(args, place)
         return
     header, proposal = header_of(args.file, stated.get("separator")), None

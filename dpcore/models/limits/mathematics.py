@@ -18,6 +18,7 @@ SURE = 3.5  # deviations of its noise that a count exceeds where there are numbe
 TAIL = 0.002  # of a column's numbers: bins with fewer may be left out
 SLACK = 1.0  # deviations of noise beyond twice that, which what is left out may seem to hold
 HIDDEN = ((3, 0.15), (6, 0.08), (16, 0.005))  # bins left, and what noise may hide in one at most
+OUTSIDE, DOUBT = 0.02, 1.5  # of a column's numbers on one side, and noise: limits go back
 WIDENED = 30.0  # widths by which limits are widened, for a noise of as many numbers as there are
 
 
@@ -67,6 +68,24 @@ def _left_out(held: Array, most: NDArray[np.intp], share: Array) -> NDArray[np.i
     out = np.concatenate([np.zeros((*held.shape[:2], 1)), np.cumsum(held, axis=2)], axis=2)
     allowed = out <= 2.0 * TAIL + SLACK * share[..., None] * np.sqrt(bins)
     return np.asarray(np.where(allowed & (bins <= most[..., None]), bins, 0).max(axis=2))
+
+
+def shares_outside(counts: Array) -> Array:
+    """Shares ``(B, d, 2)`` of a column's numbers below and above the limits of its histogram."""
+    counts = finite(counts)
+    return np.asarray(counts[..., [0, -1]] / np.maximum(counts.sum(axis=2), TINY)[..., None])
+
+
+def put_back(lower: Array, upper: Array, outside: Array, share: Array) -> tuple[Array, Array]:
+    """Limits ``(B, d)``, but the public ones on a side where many numbers were cut off.
+
+    outside ``(T, B, d, 2)``: what later histograms show outside, at least as much as earlier ones
+    have cut off; share ``(B, d)``: noise in each. A group far from the rest that noise hid in one
+    bin of one histogram stands outside in all that follow.
+    """
+    most = OUTSIDE + DOUBT * share / math.sqrt(len(outside))
+    below, above = np.moveaxis(outside.mean(axis=0), -1, 0)
+    return np.where(below > most, -1.0, lower), np.where(above > most, 1.0, upper)
 
 
 def widened(lower: Array, upper: Array, share: Array) -> tuple[Array, Array]:

@@ -54,7 +54,7 @@ class LimitsRecipe(Recipe):
         columns, public = session.source.numbers, session.public
         lower = np.full((session.runs, len(columns)), -1.0)
         upper, share = -lower, np.zeros(lower.shape)
-        bins, history = ColumnBins(columns, narrow.BINS + 1), []
+        bins, history, outside = ColumnBins(columns, narrow.BINS + 1), list[Limits](), list[Array]()
         for step in range(1, STEPS + 1):
             counts, sd = session.release(
                 f"step {step}: how many numbers lie where",
@@ -62,9 +62,13 @@ class LimitsRecipe(Recipe):
                 narrow.edges(lower, upper),
                 Noise("gaussian", noise),
             )
-            lower, upper = narrow.narrowed(lower, upper, counts, sd)
             share = narrow.noise_share(counts, sd)
+            if step > 1:
+                outside.append(narrow.shares_outside(counts))
+            lower, upper = narrow.narrowed(lower, upper, counts, sd)
             ends = narrow.widened(lower, upper, share)
+            if outside:
+                ends = narrow.put_back(*ends, np.array(outside), share)
             at = list(columns)
             ends = narrow.rounded(*ends, public.center[at], public.half_range[at])
             whole = -np.ones((session.runs, public.dim)), np.ones((session.runs, public.dim))
