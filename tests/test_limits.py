@@ -391,6 +391,15 @@ def test_cells_outside_are_numbers_that_are_there(categories: int) -> None:
     assert judge.measure(near, scorer, "limit_error") == pytest.approx(away)
 
 
+def test_only_limits_that_are_narrowed_are_found() -> None:
+    judge = yardstick("limits")
+    exact = judge.converged(table(), 1, {})
+    stated = judge.silent(exact)
+    assert judge.align(stated, exact)[1].tolist() == [[False] * len(NUMBERS)]
+    assert judge.align(exact, exact)[1].tolist() == [[True] * len(NUMBERS)]
+    assert judge.align(stated, stated)[1].tolist() == [[True] * len(WIDE.numeric_columns())]
+
+
 def test_the_release_page_offers_the_schema_for_later_fits() -> None:
     release = made("limits")
     assert release.fit.schema is not None

@@ -99,8 +99,12 @@ class LimitsYardstick(Yardstick):
         return _stated(1, reference.lower.shape[1])
 
     def align(self, batch: Limits, reference: Limits) -> tuple[Limits, NDArray[np.bool_]]:
-        """Columns have names, so nothing moves; recovered ``(B, d)``: within :data:`RECOVERED`."""
-        return batch, np.abs(_doublings(batch) - _doublings(reference)) <= RECOVERED
+        """Columns have names, so nothing moves; recovered ``(B, K)``, of the K columns that the
+        exact limits narrow (of all, where they narrow none): narrowed, to a width within
+        :data:`RECOVERED`."""
+        near = np.abs(_doublings(batch) - _doublings(reference)) <= RECOVERED
+        sought = reference.width[0] < 1.0
+        return batch, (near & (batch.width < 1.0))[:, sought] if np.any(sought) else near
 
 
 def _doublings(batch: Limits) -> Array:
