@@ -400,6 +400,12 @@ def test_only_limits_that_are_narrowed_are_found() -> None:
     assert judge.align(stated, stated)[1].tolist() == [[True] * len(WIDE.numeric_columns())]
 
 
+def test_the_result_says_where_no_limits_are_narrower() -> None:
+    for epsilon, words in ((0.001, "keeps its stated limits"), (1.0, "may lie outside")):
+        fit = dp.fit("limits", table(), privacy=dp.Privacy(epsilon, 1e-6), seed=0)
+        assert words in str(fit.told_apart)
+
+
 def test_the_release_page_offers_the_schema_for_later_fits() -> None:
     release = made("limits")
     assert release.fit.schema is not None

@@ -118,7 +118,14 @@ def _plain(numbers: Array, width: Array) -> Array:
 
 
 def noise_sentence(parameters: LimitsParameters, schema: Schema) -> str:
-    """What a receiver should know: that some numbers are cut, and which may be many."""
+    """What a receiver should know: that numbers are cut, and which may be many, or that no limits
+    are narrower."""
+    stated = PublicFrame.of(schema)
+    if np.all(parameters.in_units(stated).width >= 1.0 - 1e-6):
+        return (
+            "Every column keeps its stated limits: its numbers fill them, or noise this strong "
+            "could cut numbers off."
+        )
     return (
         "Some numbers may lie outside these limits: usually at most 2 in 100 of a column's, but "
         "strong noise can hide a long tail or a group far from the rest, even of 10 in 100. How "
