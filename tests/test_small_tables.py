@@ -189,7 +189,9 @@ def test_an_exact_fit_that_says_no_more_than_the_limits_has_that_verdict() -> No
         known = replace(found.references, bounds_utility=bounds, single_utility=bounds)
         (said,) = verdicts(found.grid, known, found.curves.single + 100.0)
         assert said.level == 0
-        assert said.text == "Even the exact fit tells you no more than the public limits do."
+        assert (
+            said.text == "By this metric, even the exact fit is no better than the public limits."
+        )
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def _verdict(
     span = reference.converged_utility - reference.bounds_utility
     if span <= 0.0:
         return Verdict(
-            0, retained, "Even the exact fit tells you no more than the public limits do."
+            0, retained, "By this metric, even the exact fit is no better than the public limits."
         )
     least = reference.bounds_utility + WORTH * span
     if max(utility, alone, reference.clipped_utility) <= least:
