@@ -16,6 +16,7 @@ from dpcore.arrays import Array
 from dpcore.evaluation.study import Setting, study
 from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.figures.budget import study_scene
+from dpcore.figures.scene import Spots
 from dpcore.fitting.api import fit_grid
 from dpcore.models.limits import mathematics as narrow
 from dpcore.models.limits.parameters import Limits, LimitsParameters
@@ -418,7 +419,11 @@ def test_the_release_page_offers_the_schema_for_later_fits() -> None:
 def test_the_picture_counts_how_many_times_narrower_and_says_the_limits() -> None:
     done = study(table(), Setting("limits", 1), epsilons=(0.1, 1.0), draws=2)
     scene = study_scene(done)
-    (left, right) = (panel for panel in scene.panels if panel.x.names)
-    assert left.x.names == ("1", "10", "100", "1,000")
+    left, right = scene.panels[:2]
+    assert left.x.scale == "log"
+    assert 0.3 < left.x.range[0] < 1.0  # no limits are wider than the stated ones
+    (rings,) = (layer for layer in left.layers if isinstance(layer, Spots))
+    narrower = yardstick("limits").converged(table(), 1, {}).width[0] ** -1.0
+    np.testing.assert_allclose(rings.x, np.sort(narrower)[::-1])
     assert "year 1,9" in str(left.alt)
     assert "year 1,8" in str(right.alt)

@@ -6,20 +6,18 @@ The limits themselves stand in the words beside the picture.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.figures import dot_plot
 from dpcore.figures.model_plot import NO_FIT, Drawing, Portrait, Subject, brief
-from dpcore.figures.scene import Axis
+from dpcore.figures.scene import Layer
 from dpcore.models.limits.parameters import Limits
 
 LEAST = 1e-12  # share of the stated limits
-TIMES = tuple(digit * 10**decade for decade in range(13) for digit in (1, 2, 5))
-MOST_TICKS = 7
 WORDS = 6  # columns in words
 
 
@@ -35,18 +33,11 @@ def draw(subject: Subject) -> Drawing:
         outlines=subject.outlines,
     )
     low, high = drawn.x.range
-    times = [many for many in TIMES if low <= math.log10(many) <= high]
-    if len(times) > MOST_TICKS:
-        times = [many for many in times if str(many)[0] == "1"]
-    axis = Axis(
-        drawn.x.label,
-        drawn.x.range,
-        ticks=tuple(math.log10(many) for many in times),
-        names=tuple(f"{many:,}" for many in times),
-    )
     return replace(
         drawn,
-        x=axis,
+        exact=_times(drawn.exact),
+        private=_times(drawn.private),
+        x=replace(drawn.x, range=(10.0 ** (low / 5.0), 10.0**high), scale="log"),  # none is wider
         exact_alt=_told(subject, subject.exact.lower[0], subject.exact.upper[0]),
         private_alts=tuple(
             _told(subject, low, high)
@@ -55,6 +46,11 @@ def draw(subject: Subject) -> Drawing:
             )
         ),
     )
+
+
+def _times(layers: tuple[Any, ...]) -> tuple[Layer, ...]:
+    """The layers, with how many times in place of powers of 10."""
+    return tuple(replace(layer, x=10.0 ** np.asarray(layer.x)) for layer in layers)
 
 
 def _decades(batch: Limits) -> Array:
