@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import numpy as np
@@ -427,3 +428,4 @@ def test_the_picture_counts_how_many_times_narrower_and_says_the_limits() -> Non
     np.testing.assert_allclose(rings.x, np.sort(narrower)[::-1])
     assert "year 1,9" in str(left.alt)
     assert "year 1,8" in str(right.alt)
+    assert re.search(r"since \d{4}-\d\d-\d\d to \d{4}", str(left.alt))

@@ -133,6 +133,14 @@ def noise_sentence(parameters: LimitsParameters, schema: Schema) -> str:
     )
 
 
+def in_words(unit: str | None, low: float, high: float) -> tuple[str, str]:
+    """Two limits of a column as they are read: dates as such."""
+    days = day_of(math.floor(round(low, 6))), day_of(math.ceil(round(high, 6)))
+    if unit == DAYS and None not in days:
+        return str(days[0]), str(days[1])
+    return f"{low:,.6g}", f"{high:,.6g}"
+
+
 def result_table(record: dict[str, Any]) -> Table:
     """A line for each column: its narrower limits, with its unit."""
     limits = record["parameters"]
@@ -140,10 +148,7 @@ def result_table(record: dict[str, Any]) -> Table:
     for name, unit, low, high in zip(
         limits["columns"], record["units"], limits["lower"], limits["upper"], strict=True
     ):
-        days = day_of(math.floor(low)), day_of(math.ceil(high))
-        if unit == DAYS and None not in days:
-            lines.append({"column": name, "lower": str(days[0]), "upper": str(days[1])})
-        else:
-            title = name if unit is None else f"{name} ({unit})"
-            lines.append({"column": title, "lower": f"{low:.6g}", "upper": f"{high:.6g}"})
+        title = name if unit in (None, DAYS) else f"{name} ({unit})"
+        lower, upper = in_words(unit, low, high)
+        lines.append({"column": title, "lower": lower, "upper": upper})
     return "Each column's narrower limits.", lines

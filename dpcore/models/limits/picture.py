@@ -13,9 +13,9 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.figures import dot_plot
-from dpcore.figures.model_plot import NO_FIT, Drawing, Portrait, Subject, brief
+from dpcore.figures.model_plot import NO_FIT, Drawing, Portrait, Subject
 from dpcore.figures.scene import Layer
-from dpcore.models.limits.parameters import Limits
+from dpcore.models.limits.parameters import Limits, in_words
 
 LEAST = 1e-12  # share of the stated limits
 WORDS = 6  # columns in words
@@ -65,8 +65,8 @@ def _told(subject: Subject, lower: Array, upper: Array) -> str:
     public = subject.public
     ends = (public.center + public.half_range * units for units in (lower, upper))
     named = [
-        f"{name} {brief(float(low))} to {brief(float(high))}"
-        for name, low, high in zip(public.names, *ends, strict=True)
+        f"{name} {' to '.join(in_words(unit, float(low), float(high)))}"
+        for name, unit, low, high in zip(public.names, public.units, *ends, strict=True)
     ]
     more = len(named) - WORDS
     return "; ".join(named[:WORDS]) + (f"; and {more} more." if more > 0 else ".")
