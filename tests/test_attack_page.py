@@ -351,6 +351,13 @@ def test_somebody_new_has_one_of_the_listed_values() -> None:
     assert attack_view.typed(data) == tuple(attacking.first_cells(data).items())
 
 
+def test_the_list_of_rows_names_what_one_is_about() -> None:
+    at = AppTest.from_string(PAGE, default_timeout=300)
+    at.query_params["on"] = "data=wine"
+    at.run()
+    assert "the wine farthest from all others" in at.selectbox(key="attack_whose").options
+
+
 @pytest.mark.merge
 def test_somebody_new_is_typed_on_the_page() -> None:
     at = AppTest.from_string(PAGE, default_timeout=300)

@@ -21,9 +21,9 @@ def lead(unit: str, model: str, data: str, *, made_up: bool) -> str:
 # Whose row is at stake.
 WHOSE = {
     "worst": "made up: the hardest case to hide",
-    "farthest": "the person farthest from all others",
+    "farthest": "the {unit} farthest from all others",
     "row": "the one in row…",
-    "typed": "a new person, whose row you type in…",
+    "typed": "a new {unit}, whose row you type in…",
 }
 NO_WHOLE_ROW = (
     "a new person adds a whole row, but only parts of rows are protected here",

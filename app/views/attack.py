@@ -88,7 +88,10 @@ def victim(data: Data) -> tuple[str, int, Cells]:
     left, right, _ = st.columns([2, 1, 3])
     choices = [kind for kind in texts.WHOSE if kind != TYPED or attacking.typed_columns(data)]
     whose = left.selectbox(
-        "Whose row?", choices, format_func=texts.WHOSE.__getitem__, key="attack_whose"
+        "Whose row?",
+        choices,
+        format_func=lambda kind: texts.WHOSE[kind].format(unit=data.unit),
+        key="attack_whose",
     )
     if whose == TYPED:
         return TYPED, 0, typed(data)
