@@ -200,8 +200,13 @@ def as_table(numbers: Array) -> Array:
 
 
 def short(name: str) -> str:
-    """A column's name as a card has room for it."""
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+    """A column's name as a card has room for it: names of one table often differ in their ends.
+
+    >>> short("monthly_expenditure_on_heating"), short("monthly_expenditure_on_food")
+    ('monthly_expendi…_heating', 'monthly_expendi…_on_food')
+    """
+    end = LONGEST // 3
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1 - end]}…{name[-end:]}"
 
 
 def described(parts: Parts, *, table: bool = True) -> str:
