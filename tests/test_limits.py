@@ -421,7 +421,7 @@ def test_the_picture_counts_how_many_times_narrower_and_says_the_limits() -> Non
     done = study(table(), Setting("limits", 1), epsilons=(0.1, 1.0), draws=2)
     scene = study_scene(done)
     left, right = scene.panels[:2]
-    assert left.x.scale == "log"
+    assert (left.x.scale, left.x.ticks) == ("log", None)
     assert 0.3 < left.x.range[0] < 1.0  # no limits are wider than the stated ones
     (rings,) = (layer for layer in left.layers if isinstance(layer, Spots))
     narrower = yardstick("limits").converged(table(), 1, {}).width[0] ** -1.0
@@ -429,3 +429,11 @@ def test_the_picture_counts_how_many_times_narrower_and_says_the_limits() -> Non
     assert "year 1,9" in str(left.alt)
     assert "year 1,8" in str(right.alt)
     assert re.search(r"since \d{4}-\d\d-\d\d to \d{4}", str(left.alt))
+
+
+def test_a_picture_of_hardly_narrower_limits_has_more_than_one_number_on_its_axis() -> None:
+    flowers = dp.load("bundled:iris")
+    axis = study_scene(study(flowers, Setting("limits", 1), epsilons=(1.0,), draws=1)).panels[0].x
+    assert axis.range[1] < 10.0
+    assert axis.ticks is not None
+    assert sum(axis.range[0] < tick < axis.range[1] for tick in axis.ticks) > 1

@@ -18,6 +18,7 @@ from dpcore.figures.scene import Layer
 from dpcore.models.limits.parameters import Limits, in_words
 
 LEAST = 1e-12  # share of the stated limits
+FEW = (1.0, 2.0, 5.0)  # numbers on an axis that ends below 10
 WORDS = 6  # columns in words
 
 
@@ -33,11 +34,14 @@ def draw(subject: Subject) -> Drawing:
         outlines=subject.outlines,
     )
     low, high = drawn.x.range
+    ticks = FEW if high < 1.0 else None  # a narrow screen would have one number alone
     return replace(
         drawn,
         exact=_times(drawn.exact),
         private=_times(drawn.private),
-        x=replace(drawn.x, range=(10.0 ** (low / 5.0), 10.0**high), scale="log"),  # none is wider
+        x=replace(  # none is wider
+            drawn.x, range=(10.0 ** (low / 5.0), 10.0**high), scale="log", ticks=ticks
+        ),
         exact_alt=_told(subject, subject.exact.lower[0], subject.exact.upper[0]),
         private_alts=tuple(
             _told(subject, low, high)
