@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from released import made
+from released import people as people_of_releases
 from support import every
 
 import dpcore as dp
@@ -415,6 +416,28 @@ def test_the_release_page_offers_the_schema_for_later_fits() -> None:
     narrower = dp.Schema.parse(text.decode())
     assert narrower == release.fit.parameters.narrowed(release.fit.schema)
     assert "narrower.toml" not in releasing.files(made("mean"))
+
+
+def test_a_missing_number_of_another_table_lies_nowhere_between_the_limits() -> None:
+    rows = people_of_releases(3)
+    rows.loc[0, "x"] = np.nan
+    places = dp.open_release(made("limits").folder).transform(rows)
+    assert np.isnan(places).tolist() == [[True, *[False] * 3], *[[False] * 4] * 2]
+
+
+def test_any_narrowing_needs_less_noise_where_more_bins_are_left() -> None:
+    """As the share that noise may hide falls, limits of ever wider columns are narrowed."""
+    narrowed = []
+    for hidden in (0.2, 0.1, 0.05, 0.02, 0.004):
+        widths = []
+        for filled in (1, 4, 8, 12):
+            counts = np.zeros((1, 1, narrow.BINS + 2))
+            counts[..., 2 : 2 + filled] = 1000.0 / filled
+            sd = np.array([1000.0 * hidden / narrow.SURE])
+            ends = narrow.narrowed(-np.ones((1, 1)), np.ones((1, 1)), counts, sd)
+            widths.append((ends[1] - ends[0]).item() < 2.0)
+        narrowed.append(sum(widths))
+    assert narrowed == [0, 1, 2, 3, 4]
 
 
 def test_the_picture_counts_how_many_times_narrower_and_says_the_limits() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler
 
-from dpcore.fitting.reopened import Reopened
+from dpcore.arrays import Array
+from dpcore.fitting.reopened import Reopened, Settings
 from dpcore.fitting.result import Fit
 from dpcore.models.limits.parameters import LimitsParameters
 from dpcore.schema import Schema
@@ -23,4 +24,10 @@ def _scaled(fit: Fit, schema: Schema) -> MinMaxScaler:
     return model
 
 
-ESTIMATOR = Reopened(LimitsParameters, _scaled, coordinate="{column} between its limits")
+def _stay_missing(schema: Schema, settings: Settings) -> Array:
+    return np.full(len(schema.numeric_columns()), np.nan)
+
+
+ESTIMATOR = Reopened(
+    LimitsParameters, _scaled, fills=_stay_missing, coordinate="{column} between its limits"
+)

@@ -17,7 +17,7 @@ BINS = 16  # between the limits of a column; one more on either side
 SURE = 3.5  # deviations of its noise that a count exceeds where there are numbers
 TAIL = 0.002  # of a column's numbers: bins with fewer may be left out
 SLACK = 1.0  # deviations of noise beyond twice that, which what is left out may seem to hold
-HIDDEN = ((3, 0.15), (6, 0.08), (16, 0.005))  # bins left, and what noise may hide in one at most
+HIDDEN = ((3, 0.15), (6, 0.08), (10, 0.03), (16, 0.005))  # bins left; what noise may hide in one
 OUTSIDE, DOUBT = 0.02, 1.5  # of a column's numbers on one side, and noise: limits go back
 WIDENED = 30.0  # widths by which limits are widened, for a noise of as many numbers as there are
 
