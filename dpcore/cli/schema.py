@@ -11,8 +11,6 @@ from dpcore.cli.output import print_json, print_note
 from dpcore.cli.pages import place_for_file
 from dpcore.errors import InputError
 
-DOSSIER = "dossier.json"  # of a release, in its folder
-
 OPTIONS = """
 file FILE: .csv, .tsv (also .gz), .parquet, a folder of these, or of a release of narrower limits
 --separator S: column separator: "," ";" "|" or tab [the header line's]
@@ -82,6 +80,7 @@ def run(args: argparse.Namespace) -> None:
     from dpcore.datasets.blocks import files_of
     from dpcore.datasets.header import header_of
     from dpcore.datasets.load import read_frame
+    from dpcore.releases.beside import DOSSIER
     from dpcore.schema.proposals import proposed
     from dpcore.schema.template import template
 

@@ -49,8 +49,8 @@ class LimitsParameters(ColumnParameters):
 
     @classmethod
     def from_units(cls, batch: Limits, run: int, public: PublicFrame) -> LimitsParameters:
-        """One run of a batch in public unit coordinates, put in own units; the public limits, where
-        no number of 64 bits would be left between them.
+        """One run of a batch in public unit coordinates, put in own units; the public limits where
+        rounding would make the two equal.
         """
         width = 2.0 * public.half_range * batch.width[run]
         lower, upper = (
@@ -128,8 +128,8 @@ def noise_sentence(parameters: LimitsParameters, schema: Schema) -> str:
         )
     return (
         "Some numbers may lie outside these limits: usually at most 2 in 100 of a column's, but "
-        "strong noise can hide a long tail or a group far from the rest, even of 10 in 100. How "
-        "many is not released. Later fits move such numbers to the nearer limit."
+        "strong noise can hide a long tail, or a distant group of as many as 10 in 100. How many "
+        "is not released. Later fits move such numbers to the nearer limit."
     )
 
 
