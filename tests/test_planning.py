@@ -380,7 +380,11 @@ def test_worlds_are_those_of_a_declaration_with_the_middle_one() -> None:
 
 def test_a_plan_is_asked_what_it_can_answer() -> None:
     planner = Planner([WantedRelease("a", "mean", BOX, 100)])
-    for words, says in (({"more": "b"}, "more: 'b' is not known"), ({"rows": 0}, "rows: 0 is not")):
+    for words, says in (
+        ({"more": "b"}, "more: 'b' is not known"),
+        ({"rows": 0}, "rows: 0 is not"),
+        ({"rows": 1e300}, "rows: a table would have more"),
+    ):
         with pytest.raises(InputError, match=says):
             planner.plan(1.0, DELTA, **words)  # type: ignore[arg-type]
 

@@ -851,6 +851,20 @@ def test_things_of_another_kind_are_refused_in_python(act: Callable[[], Any], pr
     assert str(refusal.value).count(";") == 1
 
 
+def test_a_value_that_is_too_long_to_read_is_not_repeated_whole() -> None:
+    with pytest.raises(InputError, match=r"^epsilon: .* is not a number; give a number") as refusal:
+        dp.Privacy(epsilon="7" * 100 + "x" * 10**6)  # type: ignore[arg-type]
+    assert len(str(refusal.value)) < 600
+
+
+def test_more_rows_or_runs_than_can_be_drawn_are_refused() -> None:
+    table = dp.load("bundled:iris")
+    with pytest.raises(InputError, match=r"^count: 1e\+300 is above 1000000000"):
+        dp.fit("mean", table, privacy=None).sample(1e300)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^runs: 1e\+300 is above 1000000000"):
+        dp.audit("gmm", dp.Privacy(epsilon=1.0, delta=1e-5), runs=1e300)  # type: ignore[arg-type]
+
+
 def _judged(fitted: Schema, judged: Schema, model: str, **words: Any) -> float:
     rng = np.random.default_rng(0)
     rows = pd.DataFrame({"a": rng.random(200), "b": rng.random(200)})

@@ -25,6 +25,7 @@ AUDITS = {
         for name, place in model.audits.items()
     },
 }
+MOST = 10**9  # runs of each table
 LEAST = 20  # runs of each table: fewer say nothing at any confidence
 
 
@@ -64,7 +65,7 @@ def audit(
         name,
         subject,
         request,
-        runs=subject.runs if runs is None else whole("runs", runs, least=LEAST),
+        runs=subject.runs if runs is None else whole("runs", runs, least=LEAST, most=MOST),
         seed=whole("seed", seed, least=0),
         confidence=probability("confidence", confidence, example="0.95"),
         half=half,

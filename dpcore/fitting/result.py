@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dpcore.wall.table import PrivateTable
 
 
+MOST_SAMPLES = 10**9  # rows that are drawn at once
 DRAWS = 100  # of rows, while some lie outside the limits
 
 
@@ -59,9 +60,10 @@ class Fit:
 
         schema: rows are drawn inside its public limits, as real ones would be; by default those of
         the fit's own schema. Raises InputError for a count or a seed that is not a whole number of
-        0 or more.
+        0 or more, or for more than a billion rows.
         """
-        count, seed = whole("count", count, least=0), whole("seed", seed, least=0)
+        count = whole("count", count, least=0, most=MOST_SAMPLES)
+        seed = whole("seed", seed, least=0)
         draw = partial(self.parameters.sample, rng=np.random.default_rng(seed))
         limits = schema or self.schema
         if isinstance(limits, Schema):  # documents have a vocabulary, and no limits

@@ -292,6 +292,8 @@ class Planner:
         """
         limit = Amount(positive("epsilon", epsilon), probability("delta", delta))
         rows = positive("rows", rows, example="2")
+        if rows * max(release.rows for release in self.wanted) > MOST_ROWS:
+            raise InputError("rows", "a table would have more than 10^12 rows", "give a lower one")
         if more is not None:
             one_of("more", more, [release.name for release in self.wanted])
         total = filter_of("zcdp").budget(limit)[0] / PER_RHO
