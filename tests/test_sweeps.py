@@ -290,8 +290,23 @@ def test_the_curve_is_against_the_dial_and_says_what_the_others_are() -> None:
 
 def clipped(panel: Panel, kind: type) -> bool:
     """Whether the reference with clipping and without noise is drawn so."""
-    label = "same algorithm, clipping but no noise"
+    return drawn(panel, kind, "same algorithm, clipping but no noise")
+
+
+def drawn(panel: Panel, kind: type, label: str) -> bool:
+    """Whether a panel has something of a kind with such a label."""
     return any(isinstance(one, kind) and one.label in (label, (label,)) for one in panel.layers)
+
+
+def test_a_model_that_clips_no_rows_is_not_called_clipped() -> None:
+    scenario = opening("rare_person_50x", "limits")
+    store = ResultStore()
+    found = study(scenario, "delta", store)
+    data, slide = begin(scenario, "delta", store)
+    scene = swept_picture(scenario, data, replace(slide, stops=FEW["delta"]), found)
+    (curve,) = [panel for panel in scene.panels if panel.id == "curve"]
+    assert drawn(curve, Rule, "same algorithm, no noise")
+    assert not clipped(curve, Rule)
 
 
 def test_delta_is_marked_at_one_over_the_rows() -> None:

@@ -215,7 +215,8 @@ def _heights(references: References, curves: Curves | None, middle: Array) -> tu
 
 def _clipped(grid: BudgetGrid, references: Sequence[References]) -> Iterator[Rule | Curve]:
     """Our steps with clipping and without noise: a line, or a curve where clipping is the dial."""
-    label = "same algorithm, clipping but no noise"
+    clips = declaration(grid.model).clips_rows
+    label = "same algorithm, clipping but no noise" if clips else "same algorithm, no noise"
     if len({reference.clipped_utility for reference in references}) == 1:
         if not np.isnan(references[0].clipped_utility):
             yield Rule(references[0].clipped_utility, label, side="right")
