@@ -16,8 +16,6 @@ from __future__ import annotations
 
 from typing import Any
 
-LONGEST = 500  # characters of a problem or a remedy; of a longer one the middle is left out
-
 
 class DPCoreError(Exception):
     """Base of every error this package raises on purpose."""
@@ -36,18 +34,13 @@ class InputError(DPCoreError, ValueError):
 
     def __init__(self, field: str, problem: str, remedy: str) -> None:
         self.field, self.problem, self.remedy = field, problem, remedy
-        super().__init__("{}: {}; {}.".format(*map(_shortened, (field, problem, remedy))))
+        text = f"{field}: {problem}; {remedy}."  # a value in it may be a page of numbers
+        super().__init__(text if len(text) <= 1000 else f"{text[:500]} [...] {text[-500:]}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As its message and its parts; from a message alone it cannot be made again, and a pool of
         processes would wait for it for ever."""
         return type(self).__new__, (type(self), *self.args), vars(self)
-
-
-def _shortened(text: str) -> str:
-    """A text in which a value was repeated whole: a page of numbers helps nobody."""
-    end = LONGEST // 2
-    return text if len(text) <= LONGEST else f"{text[:end]} [...] {text[-end:]}"
 
 
 class NotCovered(InputError):

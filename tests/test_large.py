@@ -96,6 +96,24 @@ def test_a_fit_in_blocks_is_the_fit_in_memory(model: str, budget: str, tmp_path:
     )
 
 
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_narrower_limits_are_found_in_blocks(budget: str, tmp_path: Path) -> None:
+    """To the last bit; a missing or infinite cell is in no bin, and a column of yes or no has
+    none."""
+    frame = rows_in_groups()
+    frame.loc[1000:2500, "x2"] = np.nan
+    frame.loc[3999, "x1"] = np.inf
+    frame["yes"] = np.where(frame["x1"] > 50, "yes", "no")
+    far = Schema.from_bounds({f"x{i + 1}": (0.0, 10_000.0) for i in range(3)})
+    columns = (*far.columns, Column("yes", type="binary", categories=("no", "yes")))
+    schema = Schema(columns, id=None)
+    words: dict[str, Any] = {"privacy": BUDGETS[budget], "seed": 5}
+    inside = dp.fit("limits", dp.load(frame, schema=schema), **words)
+    folder = write(frame, tmp_path / "rows", ["parquet", "parquet", "csv"])
+    assert_same(dp.fit("limits", dp.load(folder, schema=schema), **words), inside, 0.0)
+    assert max(inside.parameters.upper[:3]) < 1000.0
+
+
 @pytest.mark.parametrize("kind", ["parquet", "npz", "csv", "tsv", "csv.gz"])
 def test_every_kind_of_file_is_read_in_blocks(kind: str, tmp_path: Path) -> None:
     frame = rows_in_groups(1500)

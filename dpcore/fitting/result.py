@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from dpcore.wall.table import PrivateTable
 
 
-MOST_SAMPLES = 10**9  # rows that are drawn at once
 DRAWS = 100  # of rows, while some lie outside the limits
 
 
@@ -62,8 +61,7 @@ class Fit:
         the fit's own schema. Raises InputError for a count or a seed that is not a whole number of
         0 or more, or for more than a billion rows.
         """
-        count = whole("count", count, least=0, most=MOST_SAMPLES)
-        seed = whole("seed", seed, least=0)
+        count, seed = whole("count", count, least=0, most=10**9), whole("seed", seed, least=0)
         draw = partial(self.parameters.sample, rng=np.random.default_rng(seed))
         limits = schema or self.schema
         if isinstance(limits, Schema):  # documents have a vocabulary, and no limits

@@ -21,12 +21,13 @@ from dpcore.wall.data.design_matrix import outcomes_of
 from dpcore.wall.data.labels import class_names, label_codes
 from dpcore.wall.data.number_rows import NumberRows
 from dpcore.wall.data.regression_target import MaskedRows
+from dpcore.wall.data.sources import FeatureRows
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.session import Session
 from dpcore.wall.statistics.row_vectors import VectorRows, rows_seen
 from dpcore.wall.table import PrivateTable
 
-Masked = TypeVar("Masked", bound=MaskedRows)
+Featured = TypeVar("Featured", bound=FeatureRows)
 
 
 def custodian_rows(table: PrivateTable) -> tuple[PublicFrame, Array]:
@@ -67,13 +68,11 @@ def custodian_vectors(
 def custodian_numbers(table: PrivateTable) -> tuple[tuple[int, ...], Array]:
     """Places of the k columns of numbers, as :class:`NumberRows` has them, and all these numbers
     ``(n, k)`` in public unit coordinates, whosever they are; undefined where missing."""
-    session = _all(table, NumberRows)
-    visible, at = rows_seen(session, False, 0.0), list(session.source.numbers)
-    assert visible.observed is not None  # such rows have a mask
-    return session.source.numbers, np.where(visible.observed, visible.rows, np.nan)[at].T
+    source = _all(table, NumberRows).source
+    return source.numbers, source._rows.units[:, list(source.numbers)]
 
 
-def _all(table: PrivateTable, opens: Callable[..., Masked]) -> Session[Masked]:
+def _all(table: PrivateTable, opens: Callable[..., Featured]) -> Session[Featured]:
     """A session without noise on all rows, whosever they are."""
     table.demand_open()
     if table.schema is not None and (whose := table.schema.person) is not None:

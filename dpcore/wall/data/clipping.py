@@ -179,17 +179,20 @@ def demand_bounds(table: PrivateTable) -> Schema:
     return table.schema
 
 
-def unit_rows(table: PrivateTable, frame: PublicFrame, *, private: bool, columns: bool) -> Array:
+def unit_rows(
+    table: PrivateTable, frame: PublicFrame, *, private: bool, columns: bool, gaps: bool = False
+) -> Array:
     """As :func:`bounded_rows`, ``(n, d)``, for some of the rows; none of them is refused.
 
     columns: they lie column after column in memory, as files keep them and as sums over long runs
     want them; only where no row is drawn into a ball, as the norm of a row that is alone in a block
-    would differ in its last bit. What becomes of a row never depends on another. See
+    would differ in its last bit. gaps: under privacy, in a box, cells that are missing or infinite
+    are undefined instead of filled. What becomes of a row never depends on another. See
     :func:`extent_of`.
     """
     schema = demand_bounds(table)
     raw = numbers_of(table._frame, schema, "F" if columns else "C")
-    return _in_units(raw, frame, schema, private=private)
+    return _in_units(raw, frame, schema, private=private, gaps=gaps)
 
 
 def extent_of(table: PrivateTable, frame: PublicFrame) -> Extent:
@@ -197,23 +200,27 @@ def extent_of(table: PrivateTable, frame: PublicFrame) -> Extent:
     return Extent.of(numbers_of(table._frame, demand_bounds(table)), frame)
 
 
-def _in_units(raw: Array, frame: PublicFrame, schema: Schema, *, private: bool) -> Array:
+def _in_units(
+    raw: Array, frame: PublicFrame, schema: Schema, *, private: bool, gaps: bool = False
+) -> Array:
     """Unit coordinates of cells ``(n, d)``, under privacy inside the bounds."""
     if not private:
         return frame.to_units(raw)
     with np.errstate(over="ignore", invalid="ignore"):  # a warning would tell of a huge cell
-        units = frame.to_units(_filled(raw, schema))
+        units = frame.to_units(_filled(raw, None if gaps else schema))
     if frame.is_ball:
         return clip_to_ball(np.clip(units, -HUGE, HUGE, out=units), 1.0, out=units)
     return np.clip(units, -1.0, 1.0, out=units)
 
 
-def _filled(raw: Array, schema: Schema) -> Array:
-    """Cells ``(n, d)`` with the public fill where one is missing or infinite."""
+def _filled(raw: Array, schema: Schema | None) -> Array:
+    """Cells ``(n, d)`` with the public fill where one is missing or infinite; without a schema,
+    undefined there."""
     if np.isfinite(raw.sum()):  # so is each of them, which takes longer to see one by one
         return raw
     finite = np.isfinite(raw)
-    fills = np.array([column.fill for column in schema.numeric_columns()], dtype=float)
+    columns = schema.numeric_columns() if schema else ()
+    fills = np.array([column.fill for column in columns] or np.nan, dtype=float)
     return np.where(finite, raw, fills)
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from dpcore.errors import InputError
-from dpcore.wall.data.regression_target import MaskedRows
-from dpcore.wall.data.sources import Opening
+from dpcore.wall.data.clipping import PublicFrame, demand_bounds, unit_rows
+from dpcore.wall.data.sources import FeatureRows, Opening
+from dpcore.wall.kernels.bounded_sums import Rows
 from dpcore.wall.table import PrivateTable
 
+if TYPE_CHECKING:
+    from dpcore.wall.data.partitions import PartedTable
 
-class NumberRows(MaskedRows):
-    """Rows in a box, with a mask of the numbers that are there, whatever a missing one counts as.
+
+class NumberRows(FeatureRows):
+    """Rows in a box, in memory or in parts; a cell that is missing or infinite is undefined,
+    whatever it counts as elsewhere.
 
     numbers: places of the columns that hold numbers or dates, and neither yes or no nor a category.
     Raises InputError for rows that are bounded by a ball, and where no column holds numbers.
@@ -22,13 +25,15 @@ class NumberRows(MaskedRows):
     takes_persons: ClassVar[bool] = True
 
     def __init__(self, table: PrivateTable, opening: Opening) -> None:
-        super().__init__(table, opening, masked=True)
-        assert table.schema is not None  # rows without public bounds were refused
+        opening.demand_whole(table, "rows", "row")
+        schema = demand_bounds(table)
+        self.public = PublicFrame.of(schema)
+        self.radius = self.public.radius
         if self.public.is_ball:
             raise InputError(
                 "ball", "it gives no column limits of its own", "give columns lower and upper"
             )
-        schema, sources = table.schema, [c.source for c in table.schema.numeric_columns()]
+        sources = [column.source for column in schema.numeric_columns()]
         self.numbers = tuple(at for at, c in enumerate(sources) if schema.column(c).is_number)
         if not self.numbers:
             raise InputError(
@@ -36,7 +41,9 @@ class NumberRows(MaskedRows):
                 "none holds numbers or dates, so there are no limits to narrow",
                 "give a column of numbers",
             )
-        there = np.ones((len(sources), self._count), dtype=bool)
-        for at in self.numbers:
-            there[at] = np.isfinite(schema.numbers(sources[at], table._frame[sources[at]]))
-        self._observed = there
+        if table.parted:
+            parted = cast("PartedTable", table)
+            self._rows = parted.opened(self.public, self.radius, private=True, gaps=True)
+        else:
+            units = unit_rows(table, self.public, private=True, columns=True, gaps=True)
+            self._rows = Rows(units, self.radius)

@@ -28,7 +28,6 @@ from dpcore.schema import Schema, with_numbers
 from dpcore.wall.data.clipping import (
     Extent,
     PublicFrame,
-    bounded_rows,
     clip_to_ball,
     demand_bounds,
     extent_of,
@@ -166,9 +165,12 @@ class PartedTable(PrivateTable):
             self._held = self._whole()
         return self._held
 
-    def opened(self, public: PublicFrame, radius: float, *, private: bool) -> PartedRows:
+    def opened(
+        self, public: PublicFrame, radius: float, *, private: bool, gaps: bool = False
+    ) -> PartedRows:
         """The rows inside their bounds and a ball, ready to be summed: a first pass over them.
 
+        gaps: as :func:`~dpcore.wall.data.clipping.unit_rows` takes it.
         It counts them and finds whether they are what the schema says. Raises InputError otherwise,
         and, without privacy, on cells that the bounds do not allow.
         """
@@ -181,9 +183,8 @@ class PartedTable(PrivateTable):
             for first_pass in passes:
                 extent |= first_pass.extent or extent
             extent.refuse(public)
-        return PartedRows(
-            self, schema, public, radius, private, tuple(first_pass.count for first_pass in passes)
-        )
+        counts = tuple(first_pass.count for first_pass in passes)
+        return PartedRows(self, schema, public, radius, private, gaps, counts)
 
     def _answers(self, task: Callable[..., T], rows: int | None) -> list[T]:
         """A task's answer for each part, each once, in the order of the parts.
@@ -241,10 +242,11 @@ class PartedRows:
         public: PublicFrame,
         radius: float,
         private: bool,
+        gaps: bool,
         counts: tuple[int, ...],
     ) -> None:
         self._table, self._schema, self._public = table, schema, public
-        self._reach, self._private, self._counts = radius, private, counts
+        self._reach, self._private, self._gaps, self._counts = radius, private, gaps, counts
 
     @property
     def count(self) -> int:
@@ -254,7 +256,9 @@ class PartedRows:
     @cached_property
     def units(self) -> Array:
         """All rows ``(n, d)`` at once, as of a table in memory; refused where blocks were asked."""
-        return clip_to_ball(bounded_rows(self._table, private=self._private)[1], self._reach)
+        how = {"private": self._private, "columns": self._gaps, "gaps": self._gaps}
+        units = unit_rows(self._table, self._public, **how)
+        return units if self._gaps else clip_to_ball(units, self._reach)
 
     def total(self, of_rows: OfRows) -> Array:
         """The sum over all parts of what ``of_rows`` gives for their blocks ``(...)``: one pass.
@@ -268,6 +272,7 @@ class PartedRows:
             public=self._public,
             radius=self._reach,
             private=self._private,
+            gaps=self._gaps,
         )
         sums = self._table._answers(task, self.count)
         if tuple(part.count for part in sums) != self._counts:
@@ -326,6 +331,7 @@ def _sum_of_part(
     public: PublicFrame,
     radius: float,
     private: bool,
+    gaps: bool = False,
 ) -> _PartSum:
     """The sum over a part, block by block; while one is summed the next is read."""
     total = of_rows(Rows(np.empty((0, public.dim)), radius, once=True))  # zeros of its shape
@@ -336,7 +342,7 @@ def _sum_of_part(
         columns = whole and not public.is_ball
         for frame in part.blocks(schema):
             sealed = PrivateTable.seal(frame, schema)
-            units = unit_rows(sealed, public, private=private, columns=columns)
+            units = unit_rows(sealed, public, private=private, columns=columns, gaps=gaps)
             yield units if whole else clip_to_ball(units, radius, out=units)
 
     for units in _read_ahead(bounded()):

@@ -109,10 +109,7 @@ class MaskedRows(FeatureRows):
     def __init__(
         self, table: PrivateTable, opening: Opening, *, target: bool = False, masked: bool = False
     ) -> None:
-        filled = opening.as_private or masked
-        super().__init__(
-            table, Opening(opening.noise, opening.adjacency, opening.clip, as_private=filled)
-        )
+        super().__init__(table, replace(opening, as_private=opening.as_private or masked))
         self.target: PublicFrame | None = None
         self._targets: Array | None = None
         self._observed: Mask | None = _observed(table, self.public) if masked else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 import numpy as np
@@ -125,13 +125,7 @@ class BinaryRows(FeatureRows):
         if not 0.0 <= threshold < 1.0:
             raise InputError("threshold", "it is not in [0, 1)", "give a share of the range")
         clip = opening.clip
-        own = Opening(
-            opening.noise,
-            opening.adjacency,
-            clip if math.isinf(clip) else 1.0,
-            opening.as_private,
-        )
-        super().__init__(table, own)
+        super().__init__(table, replace(opening, clip=clip if math.isinf(clip) else 1.0))
         self.share = 1.0 if math.isinf(clip) else a_share(clip, "the largest norm")
         if self.public.is_ball:
             raise InputError(

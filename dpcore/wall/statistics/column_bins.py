@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.errors import WallError
-from dpcore.wall.statistics.row_vectors import rows_seen
+from dpcore.wall.kernels.bounded_sums import Rows
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
 
 if TYPE_CHECKING:
@@ -77,18 +77,25 @@ class ColumnBins(Summed[Array, tuple[Array, Array]]):
     ) -> tuple[Array, None]:
         if batches is not None:
             raise WallError("these rows cannot be subsampled")
-        rows = rows_seen(session, False, 0.0)
-        total = np.zeros((session.runs, self.components, self.edges + 1))
-        for at, column in enumerate(self.columns):
-            numbers = rows.rows[column]
-            there = numbers if rows.observed is None else numbers[rows.observed[column]]
-            alike, back = np.unique(of[:, at], axis=0, return_inverse=True)
-            bins = self.edges + 1
-            counts = [np.bincount(np.searchsorted(edges, there), minlength=bins) for edges in alike]
-            total[:, at] = np.array(counts, dtype=float)[back.reshape(-1)]
-        return total, None
+        return session._features.total(partial(_counted, columns=self.columns, edges=of)), None
 
     def released(
         self, session: Session[Any], total: Array, scales: dict[str, Array], unnoised: None
     ) -> tuple[Array, Array]:
         return total, scales["counts"]
+
+
+def _counted(rows: Rows, columns: tuple[int, ...], edges: Array) -> Array:
+    """Numbers of rows ``(n, d)`` in the bins of some columns, ``(B, k, J + 1)``, between edges
+    ``(B, k, J)``; an undefined one is in no bin."""
+    runs, _, jumps = edges.shape
+    total = np.zeros((runs, len(columns), jumps + 1))
+    for at, column in enumerate(columns):
+        numbers = rows.units[:, column]
+        numbers = numbers[np.isfinite(numbers)]
+        alike, back = np.unique(edges[:, at], axis=0, return_inverse=True)
+        counts = [
+            np.bincount(np.searchsorted(some, numbers), minlength=jumps + 1) for some in alike
+        ]
+        total[:, at] = np.array(counts, dtype=float)[back.reshape(-1)]
+    return total
