@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from dpcore.fuzzing.ways import Way
 
-WAYS = (Way({}, grid=True, steps=False, most=1),)
+WAYS = (Way({}, grid=True, blocks=True, steps=False, most=1),)
