@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -21,7 +22,8 @@ from dpcore.figures.budget import study_scene
 from dpcore.figures.scene import Spots
 from dpcore.fitting.api import fit_grid
 from dpcore.models.limits import mathematics as narrow
-from dpcore.models.limits.parameters import Limits, LimitsParameters
+from dpcore.models.limits.estimator import ESTIMATOR
+from dpcore.models.limits.parameters import Limits, LimitsParameters, result_table
 from dpcore.wall.data import PublicFrame
 from dpcore.wall.data.number_rows import NumberRows
 from dpcore.wall.session import Noise, Session
@@ -56,6 +58,10 @@ def people(count: int = 8000) -> pd.DataFrame:
     )
     frame.loc[::20, "age"] = np.nan
     return frame
+
+
+def limits_of(columns: tuple[str, ...], lower: list[float], upper: list[float]) -> LimitsParameters:
+    return LimitsParameters(columns, np.array(lower), np.array(upper), np.zeros(len(columns)))
 
 
 @cache
@@ -132,7 +138,7 @@ def test_the_narrower_schema_is_public_for_later_fits() -> None:
     assert schema.column("age").missing is None  # 500 lies outside
     assert schema.column("well") == WIDE.column("well")
     inside = dp.Schema((dp.Column("age", lower=0, upper=1000, missing=40),))
-    only = LimitsParameters(("age",), np.array([10.0]), np.array([110.0]))
+    only = limits_of(("age",), [10.0], [110.0])
     assert only.narrowed(inside).column("age").missing == 40
     with pytest.raises(dp.InputError, match="schema: it has other columns than the limits"):
         limits.narrowed(inside)
@@ -156,16 +162,14 @@ def test_narrower_limits_are_limits_inside_the_stated_ones(
 
 def test_whole_days_stay_inside_stated_limits() -> None:
     schema = dp.Schema((dp.Column("day", type="date", lower=0.5, upper=20_000.5),))
-    (column,) = (
-        LimitsParameters(("day",), np.array([0.6]), np.array([9.2])).narrowed(schema).columns
-    )
+    (column,) = limits_of(("day",), [0.6], [9.2]).narrowed(schema).columns
     assert (column.lower, column.upper) == (0.5, 10.0)
 
 
 def test_a_number_named_like_a_category_has_its_own_limits() -> None:
     region = dp.Column("a", type="category", categories=("b",))
     schema = dp.Schema((dp.Column("a=b", lower=0, upper=100), region))
-    limits = LimitsParameters(("a=b", "a=b"), np.array([3.0, 0.0]), np.array([4.0, 1.0]))
+    limits = limits_of(("a=b", "a=b"), [3.0, 0.0], [4.0, 1.0])
     column = limits.narrowed(schema).column("a=b")
     assert (column.lower, column.upper) == (3, 4)
 
@@ -347,16 +351,78 @@ def test_limits_are_widened_by_what_noise_may_have_cut_off() -> None:
 
 def test_limits_of_dates_are_whole_days() -> None:
     schema = dp.Schema((dp.Column("day", type="date", lower=0, upper=1000),))
-    limits = LimitsParameters(("day",), np.array([10.25]), np.array([20.5]))
+    limits = limits_of(("day",), [10.25], [20.5])
     day = limits.narrowed(schema).column("day")
     assert (day.lower, day.upper) == (10, 21)
+
+
+@every("epsilon", [0.3, 1.0, 3.0])
+def test_no_more_numbers_lie_outside_than_is_said(epsilon: float) -> None:
+    """With the confidence that is stated, for long tails too, and where a far group is cut off."""
+    rng = np.random.default_rng(0)
+    far = np.where(rng.random(5000) < 0.02, 900.0, 100.0) + rng.standard_normal(5000)
+    spread = np.where(rng.random(5000) < 0.03, rng.uniform(0, 1000, 5000), 100.0)
+    heavy = np.exp(rng.normal(0.0, 2.0, 5000))
+    cells = np.clip(np.stack([far, spread, heavy, 300.0 + far / 1e3]), 0.0, 1000.0)
+    schema = dp.Schema.from_bounds({f"x{i}": (0.0, 1000.0) for i in range(len(cells))})
+    sealed = PrivateTable.seal(pd.DataFrame(dict(zip(schema.features, cells, strict=True))), schema)
+    sealed.open_to_all = True
+    found = fit_grid(
+        "limits", sealed, privacy=[dp.Privacy(epsilon, 1e-6)], draws=range(40), seed=0
+    ).runs.final
+    units = (cells.T - 500.0) / 500.0
+    outside = [
+        np.mean((units < low) | (units > high), axis=0)
+        for low, high in zip(found.lower, found.upper, strict=True)
+    ]
+    narrowed = found.width < 1.0
+    assert np.mean((np.array(outside) > found.outside)[narrowed]) <= 0.05
+    assert np.all(found.outside[~narrowed] == 0.0)
+    assert np.median(found.outside[narrowed]) < 0.05 / epsilon
+
+
+def test_without_noise_exactly_what_lies_outside_is_said() -> None:
+    exact = dp.fit("limits", table(), privacy=None, as_private=True)
+    low, high, outside = exact.parameters.lower, exact.parameters.upper, exact.parameters.outside
+    for at, name in enumerate(NUMBERS):
+        numbers = WIDE.numbers(name, table()._frame[name])
+        numbers = numbers[np.isfinite(numbers)]
+        share = np.mean((numbers < low[at]) | (numbers > high[at]))
+        assert share <= outside[at] <= share + 0.02
+    assert np.all(outside[len(NUMBERS) :] == 0.0)
+
+
+def test_any_counts_give_a_share_that_lies_outside() -> None:
+    rng = np.random.default_rng(0)
+    extremes = [0.0, 1.0, -1.0, 1e300, -1e300, np.nan, np.inf, -np.inf, 5e-324]
+    for _ in range(300):
+        ends = np.sort(rng.uniform(-1, 1, (2, 2, 3)), axis=0)
+        between = narrow.edges(*np.sort(rng.uniform(-1, 1, (2, 2, 3)), axis=0))
+        counts = rng.choice(extremes, (2, 3, narrow.BINS + 2))
+        share = narrow.outside_at_most(*ends, between, counts, rng.choice([0.0, 1.0, 1e300], 2))
+        assert np.all((share >= 0.0) & (share <= 1.0))
+
+
+def test_a_release_that_does_not_say_what_lies_outside_still_opens() -> None:
+    release = made("limits")
+    record = dict(release.dossier["parameters"])
+    del record["outside"]
+    assert release.fit.schema is not None
+    read = ESTIMATOR.read(record, release.fit.schema, {})
+    assert read.outside.tolist() == [1.0] * len(read.columns)
+    assert (
+        "outside, at most"
+        not in result_table({"parameters": record, "units": [None] * len(read.columns)})[1][0]
+    )
 
 
 def test_limits_are_rounded_outwards_to_two_digits_of_their_width() -> None:
     lower, upper = np.array([[0.0, 0.1378]]), np.array([[0.0347, 0.4321]])
     ends = narrow.rounded(lower, upper, np.array([0.0, 50.0]), np.array([1000.0, 50.0]))
     limits = LimitsParameters.from_units(
-        Limits(*ends), 0, PublicFrame.of(dp.Schema.from_bounds({"a": (-1000, 1000), "b": (0, 100)}))
+        Limits(*ends, 0.0 * ends[0]),
+        0,
+        PublicFrame.of(dp.Schema.from_bounds({"a": (-1000, 1000), "b": (0, 100)})),
     )
     assert limits.lower.tolist() == [0, 56]
     assert limits.upper.tolist() == [35, 72]
@@ -372,7 +438,7 @@ def test_the_exact_limits_have_no_error_and_the_stated_ones_cut_nothing() -> Non
     assert judge.nothing_by(scorer, "cells_outside") == 0.0
     doublings = -np.log2(exact.width[0, : len(NUMBERS)])
     assert judge.nothing(scorer) == pytest.approx(-doublings.mean())
-    half = Limits(exact.lower, (exact.lower + exact.upper) / 2.0)
+    half = replace(exact, upper=(exact.lower + exact.upper) / 2.0)
     assert judge.measure(half, scorer, "limit_error").tolist() == [1.0]
 
 
@@ -387,7 +453,7 @@ def test_cells_outside_are_numbers_that_are_there(categories: int) -> None:
         frame["kind"] = "a"
     sealed = PrivateTable.seal(frame, dp.Schema(tuple(columns)), open_to_all=True)
     judge, scorer = yardstick("limits"), scorer_of("limits", sealed)
-    near = Limits(-np.ones((1, 1 + categories)), np.ones((1, 1 + categories)))
+    near = judge.silent(scorer.exact)
     near.upper[0, 0] = -0.9
     assert judge.measure(near, scorer, "cells_outside").tolist() == [1 / 7]
     away = np.log2(20.0 * scorer.exact.width[0, 0])
@@ -404,7 +470,10 @@ def test_only_limits_that_are_narrowed_are_found() -> None:
 
 
 def test_the_result_says_where_no_limits_are_narrower() -> None:
-    for epsilon, words in ((0.001, "keeps its stated limits"), (1.0, "may lie outside")):
+    for epsilon, words in (
+        (0.001, "keeps its stated limits"),
+        (1.0, "of a column's numbers lie outside"),
+    ):
         fit = dp.fit("limits", table(), privacy=dp.Privacy(epsilon, 1e-6), seed=0)
         assert words in str(fit.told_apart)
 

@@ -24,10 +24,19 @@ def _scaled(fit: Fit, schema: Schema) -> MinMaxScaler:
     return model
 
 
+def _not_said(schema: Schema, settings: Settings) -> dict[str, list[float]]:
+    """What releases of before do not say."""
+    return {"outside": [1.0] * len(schema.numeric_columns())}
+
+
 def _stay_missing(schema: Schema, settings: Settings) -> Array:
     return np.full(len(schema.numeric_columns()), np.nan)
 
 
 ESTIMATOR = Reopened(
-    LimitsParameters, _scaled, fills=_stay_missing, coordinate="{column} between its limits"
+    LimitsParameters,
+    _scaled,
+    facts=_not_said,
+    fills=_stay_missing,
+    coordinate="{column} between its limits",
 )

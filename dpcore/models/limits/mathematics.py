@@ -19,6 +19,7 @@ TAIL = 0.002  # of a column's numbers: bins with fewer may be left out
 SLACK = 1.0  # deviations of noise beyond twice that, which what is left out may seem to hold
 HIDDEN = ((3, 0.15), (6, 0.08), (10, 0.03), (16, 0.005))  # bins left; what noise may hide in one
 OUTSIDE, DOUBT = 0.02, 1.5  # of a column's numbers on one side, and noise: limits go back
+CONFIDENT = 2.0  # deviations of noise in what lies outside: more than enough for 95%
 WIDENED = 30.0  # widths by which limits are widened, for a noise of as many numbers as there are
 
 
@@ -93,6 +94,26 @@ def widened(lower: Array, upper: Array, share: Array) -> tuple[Array, Array]:
     off, up to half of their width on either side; none beyond -1 and 1, and none that is there."""
     more = np.minimum(WIDENED * share, 1.0) * (upper - lower) / 2.0
     return np.maximum(lower - more, -1.0), np.minimum(upper + more, 1.0)
+
+
+def outside_at_most(lower: Array, upper: Array, ends: Array, counts: Array, sd: Array) -> Array:
+    """Share ``(B, d)`` of a column's numbers that lies outside limits ``(B, d)`` at most.
+
+    ends ``(B, d, 17)``, counts ``(B, d, 18)``, sd ``(B,)``: of the last histogram. What it shows in
+    bins that reach outside, and :data:`CONFIDENT` deviations of the noise in them; nothing lies
+    outside a public limit. That noise has made such bins seem emptier is more likely because it is
+    why they were left out: the deviations allow for it (``test_limits.py`` counts how often).
+    """
+    counts, public = finite(counts), np.ones((*lower.shape, 1))
+    edges = np.concatenate([-public, ends, public], axis=-1)
+    cut = (edges[..., :-1] < lower[..., None]) | (edges[..., 1:] > upper[..., None])
+    cut[..., 0] &= lower > -1.0
+    cut[..., -1] &= upper < 1.0
+    many = cut.sum(axis=2)
+    outside = np.maximum((counts * cut).sum(axis=2), 0.0)
+    outside += CONFIDENT * sd[:, None] * np.sqrt(many)
+    whole = np.maximum(counts.sum(axis=2), math.sqrt(BINS + 2.0) * sd[:, None])
+    return np.asarray(np.minimum(outside / np.maximum(whole, TINY), many > 0))
 
 
 def rounded(lower: Array, upper: Array, center: Array, half_range: Array) -> tuple[Array, Array]:

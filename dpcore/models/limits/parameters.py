@@ -24,10 +24,12 @@ DIGITS = 9  # of a width, beyond which own units are rounding errors
 
 @dataclass(frozen=True)
 class Limits:
-    """B pairs of limits ``(B, d)`` in public unit coordinates, inside -1 and 1."""
+    """B pairs of limits ``(B, d)`` in public unit coordinates, inside -1 and 1, and the share of a
+    column's numbers that lies outside at most, ``(B, d)``."""
 
     lower: Array
     upper: Array
+    outside: Array
 
     @property
     def runs(self) -> int:
@@ -42,10 +44,15 @@ class Limits:
 
 @dataclass(frozen=True)
 class LimitsParameters(ColumnParameters):
-    """Lower and upper limits ``(d,)`` in the data's own units."""
+    """Lower and upper limits ``(d,)`` in the data's own units.
+
+    outside ``(d,)``: share of a column's numbers that lies outside them at most, with 95%
+    confidence for each column; 1 where a release does not say.
+    """
 
     lower: Array
     upper: Array
+    outside: Array
 
     @classmethod
     def from_units(cls, batch: Limits, run: int, public: PublicFrame) -> LimitsParameters:
@@ -60,11 +67,13 @@ class LimitsParameters(ColumnParameters):
         apart = lower < upper
         lower = np.where(apart, lower, public.center - public.half_range)
         upper = np.where(apart, upper, public.center + public.half_range)
-        return cls(public.names, lower, upper)
+        outside = np.ceil(1000.0 * batch.outside[run]) / 1000.0
+        return cls(public.names, lower, upper, outside)
 
     def in_units(self, public: PublicFrame) -> Limits:
         """The same as a batch of one in public unit coordinates."""
-        return Limits(public.to_units(self.lower)[None], public.to_units(self.upper)[None])
+        lower, upper = (public.to_units(end)[None] for end in (self.lower, self.upper))
+        return Limits(lower, upper, self.outside[None])
 
     def narrowed(self, schema: Schema) -> Schema:
         """The schema with these limits for its numbers and dates, for later fits of the same table:
@@ -118,8 +127,8 @@ def _plain(numbers: Array, width: Array) -> Array:
 
 
 def noise_sentence(parameters: LimitsParameters, schema: Schema) -> str:
-    """What a receiver should know: that numbers are cut, and which may be many, or that no limits
-    are narrower."""
+    """What a receiver should know: how many numbers are cut at most, or that no limits are
+    narrower."""
     stated = PublicFrame.of(schema)
     if np.all(parameters.in_units(stated).width >= 1.0 - 1e-6):
         return (
@@ -127,10 +136,19 @@ def noise_sentence(parameters: LimitsParameters, schema: Schema) -> str:
             "could cut numbers off."
         )
     return (
-        "Some numbers may lie outside these limits: usually at most 2 in 100 of a column's, but "
-        "strong noise can hide a long tail, or a distant group of as many as 10 in 100. How many "
-        "is not released. Later fits move such numbers to the nearer limit."
+        f"At most {in_percent(float(parameters.outside.max()))} of a column's numbers lie outside "
+        "these limits, with 95% confidence for each column. Later fits move such numbers to the "
+        "nearer limit."
     )
+
+
+def in_percent(share: float) -> str:
+    """A share ``outside`` as it is read.
+
+    >>> in_percent(0.013), in_percent(0.0)
+    ('1.3%', '0%')
+    """
+    return f"{100.0 * share:.3g}%"
 
 
 def in_words(unit: str | None, low: float, high: float) -> tuple[str, str]:
@@ -142,7 +160,8 @@ def in_words(unit: str | None, low: float, high: float) -> tuple[str, str]:
 
 
 def result_table(record: dict[str, Any]) -> Table:
-    """A line for each column: its narrower limits, with its unit."""
+    """A line for each column: its narrower limits, with its unit, and how many numbers lie outside
+    at most; releases of before do not say that."""
     limits = record["parameters"]
     lines = []
     for name, unit, low, high in zip(
@@ -151,4 +170,6 @@ def result_table(record: dict[str, Any]) -> Table:
         title = name if unit in (None, DAYS) else f"{name} ({unit})"
         lower, upper = in_words(unit, low, high)
         lines.append({"column": title, "lower": lower, "upper": upper})
+    for line, share in zip(lines, limits.get("outside", ()), strict=False):
+        line["outside, at most"] = in_percent(share)
     return "Each column's narrower limits.", lines

@@ -56,12 +56,9 @@ class LimitsRecipe(Recipe):
         upper, share = -lower, np.zeros(lower.shape)
         bins, history, outside = ColumnBins(columns, narrow.BINS + 1), list[Limits](), list[Array]()
         for step in range(1, STEPS + 1):
-            counts, sd = session.release(
-                f"step {step}: how many numbers lie where",
-                bins,
-                narrow.edges(lower, upper),
-                Noise("gaussian", noise),
-            )
+            between = narrow.edges(lower, upper)
+            what = f"step {step}: how many numbers lie where"
+            counts, sd = session.release(what, bins, between, Noise("gaussian", noise))
             share = narrow.noise_share(counts, sd)
             if step > 1:
                 outside.append(narrow.shares_outside(counts))
@@ -71,9 +68,11 @@ class LimitsRecipe(Recipe):
                 ends = narrow.put_back(*ends, np.array(outside), share)
             at = list(columns)
             ends = narrow.rounded(*ends, public.center[at], public.half_range[at])
-            whole = -np.ones((session.runs, public.dim)), np.ones((session.runs, public.dim))
-            for every, end in zip(whole, ends, strict=True):
-                every[:, at] = end
+            cut = narrow.outside_at_most(*ends, between, counts, sd)
+            whole = (
+                np.ones((3, session.runs, public.dim)) * np.array([-1.0, 1.0, 0.0])[:, None, None]
+            )
+            whole[:, :, at] = (*ends, cut)
             history.append(Limits(*whole))
         return Runs(history[-1], tuple(history))
 

@@ -113,7 +113,7 @@ def _doublings(batch: Limits) -> Array:
 
 
 def _stated(runs: int, dim: int) -> Limits:
-    return Limits(-np.ones((runs, dim)), np.ones((runs, dim)))
+    return Limits(-np.ones((runs, dim)), np.ones((runs, dim)), np.zeros((runs, dim)))
 
 
 YARDSTICK = LimitsYardstick()
