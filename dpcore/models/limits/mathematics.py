@@ -19,7 +19,7 @@ TAIL = 0.002  # of a column's numbers: bins with fewer may be left out
 SLACK = 1.0  # deviations of noise beyond twice that, which what is left out may seem to hold
 HIDDEN = ((3, 0.15), (6, 0.08), (10, 0.03), (16, 0.005))  # bins left; what noise may hide in one
 OUTSIDE, DOUBT = 0.02, 1.5  # of a column's numbers on one side, and noise: limits go back
-CONFIDENT = 2.0  # deviations of noise in what lies outside: more than enough for 95%
+CONFIDENT = 2.5  # deviations of noise in what lies outside: 95% of what is stated holds
 WIDENED = 30.0  # widths by which limits are widened, for a noise of as many numbers as there are
 
 
