@@ -383,7 +383,11 @@ def test_no_more_numbers_lie_outside_than_is_said(epsilon: float) -> None:
 
 def test_without_noise_exactly_what_lies_outside_is_said() -> None:
     exact = dp.fit("limits", table(), privacy=None, as_private=True)
-    low, high, outside = exact.parameters.lower, exact.parameters.upper, exact.parameters.outside
+    low, high, outside = (
+        exact.parameters.lower,
+        exact.parameters.upper,
+        exact.parameters.outside_at_most,
+    )
     for at, name in enumerate(NUMBERS):
         numbers = WIDE.numbers(name, table()._frame[name])
         numbers = numbers[np.isfinite(numbers)]
@@ -406,10 +410,10 @@ def test_any_counts_give_a_share_that_lies_outside() -> None:
 def test_a_release_that_does_not_say_what_lies_outside_still_opens() -> None:
     release = made("limits")
     record = dict(release.dossier["parameters"])
-    del record["outside"]
+    del record["outside_at_most"]
     assert release.fit.schema is not None
     read = ESTIMATOR.read(record, release.fit.schema, {})
-    assert read.outside.tolist() == [1.0] * len(read.columns)
+    assert read.outside_at_most.tolist() == [1.0] * len(read.columns)
     assert (
         "outside, at most"
         not in result_table({"parameters": record, "units": [None] * len(read.columns)})[1][0]

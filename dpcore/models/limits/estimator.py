@@ -26,7 +26,7 @@ def _scaled(fit: Fit, schema: Schema) -> MinMaxScaler:
 
 def _not_said(schema: Schema, settings: Settings) -> dict[str, list[float]]:
     """What releases of before do not say."""
-    return {"outside": [1.0] * len(schema.numeric_columns())}
+    return {"outside_at_most": [1.0] * len(schema.numeric_columns())}
 
 
 def _stay_missing(schema: Schema, settings: Settings) -> Array:

@@ -46,13 +46,13 @@ class Limits:
 class LimitsParameters(ColumnParameters):
     """Lower and upper limits ``(d,)`` in the data's own units.
 
-    outside ``(d,)``: share of a column's numbers that lies outside them at most, with 95%
+    outside_at_most ``(d,)``: share of a column's numbers that lies outside them at most, with 95%
     confidence for each column; 1 where a release does not say.
     """
 
     lower: Array
     upper: Array
-    outside: Array
+    outside_at_most: Array
 
     @classmethod
     def from_units(cls, batch: Limits, run: int, public: PublicFrame) -> LimitsParameters:
@@ -73,7 +73,7 @@ class LimitsParameters(ColumnParameters):
     def in_units(self, public: PublicFrame) -> Limits:
         """The same as a batch of one in public unit coordinates."""
         lower, upper = (public.to_units(end)[None] for end in (self.lower, self.upper))
-        return Limits(lower, upper, self.outside[None])
+        return Limits(lower, upper, self.outside_at_most[None])
 
     def narrowed(self, schema: Schema) -> Schema:
         """The schema with these limits for its numbers and dates, for later fits of the same table:
@@ -135,15 +135,16 @@ def noise_sentence(parameters: LimitsParameters, schema: Schema) -> str:
             "Every column keeps its stated limits: its numbers fill them, or noise this strong "
             "could cut numbers off."
         )
+    most = in_percent(float(parameters.outside_at_most.max()))
     return (
-        f"At most {in_percent(float(parameters.outside.max()))} of a column's numbers lie outside "
+        f"At most {most} of a column's numbers lie outside "
         "these limits, with 95% confidence for each column. Later fits move such numbers to the "
         "nearer limit."
     )
 
 
 def in_percent(share: float) -> str:
-    """A share ``outside`` as it is read.
+    """A share as it is read.
 
     >>> in_percent(0.013), in_percent(0.0)
     ('1.3%', '0%')
@@ -170,6 +171,6 @@ def result_table(record: dict[str, Any]) -> Table:
         title = name if unit in (None, DAYS) else f"{name} ({unit})"
         lower, upper = in_words(unit, low, high)
         lines.append({"column": title, "lower": lower, "upper": upper})
-    for line, share in zip(lines, limits.get("outside", ()), strict=False):
+    for line, share in zip(lines, limits.get("outside_at_most", ()), strict=False):
         line["outside, at most"] = in_percent(share)
     return "Each column's narrower limits.", lines
