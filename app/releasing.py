@@ -36,6 +36,7 @@ from dpcore.wall.table import PrivateTable, locked
 COUNTED_BY = "zcdp_tight"
 HOME = "DPCORE_LEDGERS"  # the folder of ledgers on a shared server
 SLOT, MEMORY = "practice", "/dev/shm"
+NARROWER = "narrower.toml"
 WANTED = (0.5, 0.75, 0.9, 0.95, 0.99)
 SURE = 0.9  # of the draws
 
@@ -280,5 +281,5 @@ def files(released: Release) -> dict[str, bytes]:
     contents = {place.name: place.read_bytes() for place in places if place.is_file()}
     narrowed = getattr(released.fit.parameters, "narrowed", None)
     if narrowed is not None:
-        contents["narrower.toml"] = narrowed(released.fit.schema).to_toml().encode()
+        contents[NARROWER] = narrowed(released.fit.schema).to_toml().encode()
     return contents

@@ -122,6 +122,17 @@ def sealed() -> tuple[PrivateTable | PrivateCorpus, bool] | None:
     return upload.table, upload.looked
 
 
+def use_schema(name: str, content: bytes) -> None:
+    """Take a schema into use for the upload, as if its file had been given beside the table.
+
+    Raises InputError for one that the table cannot be read under; then nothing changes."""
+    upload = _upload()
+    if upload is not None:
+        _accept(upload, _parsed(name, content))
+        upload.toml = name, content
+        _begin(upload)
+
+
 def ready() -> Data | None:
     """The upload as data to fit: stand-in rows until the custodian asks for the real ones."""
     upload = _upload()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+import numpy as np
 import pandas as pd
 import pytest
 import wording
@@ -348,6 +350,36 @@ def test_texts_and_a_public_list_of_words_reach_explore_and_the_release_page(
     assert dossier["parameters"]["vocabulary"] == ["cat", "dog", "bank", "loan"]
     assert dossier["rows"] == len(texts)
     assert all("Meier" not in file.read_text("utf-8") for file in Path(folder).iterdir())
+
+
+@pytest.mark.merge
+def test_released_limits_are_taken_into_use_on_the_spot(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = "".join(f"{age},{pay}\n" for age, pay in rng.integers((18, 900), (90, 4000), (3000, 2)))
+    wide = "[columns.age]\nlower = 0\nupper = 10000\n[columns.pay]\nlower = 0\nupper = 1000000\n"
+    at = given(with_table(f"age,pay\n{rows}".encode()), wide)
+    use(at).click().run()
+    release = AppTest.from_string(RELEASE_PAGE, default_timeout=60)
+    release.session_state[SLOT] = at.session_state[SLOT]
+    release.session_state["scenario"] = replace(at.session_state["scenario"], model="limits")
+    release.session_state["ledger_path"] = str(tmp_path / "budget.sqlite")
+    release.run()
+    release.button[-1].click().run()  # start this ledger
+    release.checkbox[0].check().run()
+    release.button[-1].click().run()
+    assert not release.exception
+    (now,) = (one for one in release.button if one.label == release_texts.USE_NARROWER)
+    now.click().run()
+    assert not release.exception
+    assert not release.error
+    _, _, files = release.session_state["released"]
+    kept: Upload = release.session_state[SLOT]
+    assert kept.table is not None
+    assert kept.table.schema == Schema.parse(files["narrower.toml"].decode())
+    assert kept.toml == ("narrower.toml", files["narrower.toml"])
+    assert kept.table.schema.column("pay").high < 20_000
+    assert release_texts.NARROWER_IN_USE in [one.value for one in release.caption]
+    assert all(one.label != release_texts.USE_NARROWER for one in release.button)
 
 
 def test_a_text_beside_numbers_is_left_alone_and_one_text_is_no_collection() -> None:

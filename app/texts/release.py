@@ -206,7 +206,8 @@ def assumptions(unit: str, rows: int, thing: str, *, documents: bool, persons: b
     has = f"every {unit} has at most {rows} {thing}{'s' if rows > 1 else ''}"
     if persons:
         has = f"all rows of one {unit} have the same id"
-    return f"**Assumed:** the {public} public before anyone saw the data; {has}."
+    earlier = "" if documents else " or come from earlier releases that were paid for"
+    return f"**Assumed:** the {public} public before anyone saw the data{earlier}; {has}."
 
 
 def chosen_on_stand_ins(thing: str) -> str:
@@ -224,6 +225,8 @@ LEDGER_FIRST = "Open a ledger or start one first."
 CONTROLLER = "Who is responsible for the data"
 PURPOSE = "What the release is for"
 FOR_REPORT = "Printed in the report as you write it; may be left empty."
+USE_NARROWER = "Use these limits from now on"
+NARROWER_IN_USE = "These limits are in use: stand-in rows, fits and later releases lie within them."
 ANYONE_CAN_CHECK = (
     "Anyone can check the release without the data, and use it as a model: dpcore verify FOLDER, "
     "dpcore apply FOLDER NEW.csv"

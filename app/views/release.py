@@ -9,11 +9,11 @@ from typing import Any
 
 import streamlit as st
 
-from app import compute, releasing, several
+from app import compute, releasing, several, upload
 from app.components import brand, look_again, to_page
 from app.releasing import Plan
 from app.result_store import Data
-from app.scenario import Scenario
+from app.scenario import UPLOAD, Scenario
 from app.settings import uploads_allowed
 from app.state import change, left_on_explore, taken_on
 from app.tables import data_of, judged_on, provenance, store_of, whole_table
@@ -329,7 +329,7 @@ def spending(
     """Step 3: confirm once, spend, take the files. rows: how many, where that is public. title:
     of the data."""
     path = releasing.place(st.session_state["ledger_path"])
-    taken()
+    taken(scenario, table)
     left_column, right_column = st.columns(2)
     statements = {
         "file": title,
@@ -362,8 +362,10 @@ def spending(
         st.rerun()
 
 
-def taken() -> None:
-    """The last release's files."""
+def taken(scenario: Scenario, table: PrivateTable | PrivateCorpus) -> None:
+    """The last release's files; limits that it found can be taken into use for the upload at once.
+
+    table: that the next release is about."""
     if "released" not in st.session_state:
         return
     dossier, folder, files = st.session_state["released"]
@@ -374,3 +376,15 @@ def taken() -> None:
     for column, (name, content) in zip(st.columns(max(3, len(files))), files.items(), strict=False):
         column.download_button(name, content, name, width="stretch")
     st.caption(texts.ANYONE_CAN_CHECK)
+    narrower = files.get(releasing.NARROWER)
+    if narrower is None or scenario.data != UPLOAD:
+        return
+    if table.schema == Schema.parse(narrower.decode()):
+        st.caption(texts.NARROWER_IN_USE)
+    elif st.button(texts.USE_NARROWER):
+        try:
+            upload.use_schema(releasing.NARROWER, narrower)
+        except DPCoreError as refusal:
+            st.error(str(refusal))
+            return
+        st.rerun()
