@@ -24,7 +24,9 @@ FIRST_SECONDS = 40.0  # of the tests that are tried first
 
 
 def copied(folder: Path) -> Path:
-    """A fresh copy of the tree."""
+    """A fresh copy of the tree. Raises SystemExit for a folder inside it."""
+    if folder.is_relative_to(ROOT):
+        raise SystemExit("give a folder outside of the tree, for example ../power")
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT, folder, ignore=LEFT_OUT)
     return folder
