@@ -26,6 +26,7 @@ from dpcore.evaluation.yardstick import Scorer
 from dpcore.figures.plotly import scene_figure
 from dpcore.fitting.api import fit_grid
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
+from dpcore.models.shared.all_rows import ALL_ROWS
 from dpcore.models.shared.second_moments import AllRows, Ellipsoid
 from dpcore.models.sigmoid_belief import beginning
 from dpcore.models.sigmoid_belief import mathematics as belief
@@ -364,6 +365,50 @@ def test_any_released_moments_are_a_beginning(numbers: Array, sd: float) -> None
         assert np.all(np.isfinite(network.weights))
         assert np.all(np.isfinite(network.visible_bias))
         assert np.all(np.isfinite(sums.pairs))
+
+
+def test_an_error_of_the_mean_is_no_factor_and_a_clip_is_no_error() -> None:
+    """Pixels that have nothing in common: noise of their mean alone, then clipped rows' mean."""
+    rng = np.random.default_rng(0)
+    visible, rows, none = 40, np.full(1, 2000.0), np.zeros(1)
+    mean = rng.uniform(-0.9, 0.9, (1, visible))
+    square = np.einsum("bi,bj->bij", mean, mean) + np.diag(1.0 - mean[0] ** 2)
+    noisy = mean + 0.1 * rng.standard_normal((1, visible))
+    pixels = NoisyClusters(rows[:, None], (rows[:, None] * mean)[:, None], none + 9.0, none + 9.0)
+    strengths = []
+    for released, sd in ((mean, 0.0), (noisy, 0.1), (noisy, 1e-4)):
+        moments = AllRows(rows, released, square, none + 1e-4, none + sd)
+        ((network, _),) = beginning.beginnings(pixels, moments, None, 3, 0)
+        strengths.append(float(np.abs(network.weights).max()))
+    assert strengths[1] < 2.0 * strengths[0] < strengths[2]
+
+
+@pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
+def test_where_noise_hides_all_units_pixels_and_second_moments_swap_their_noise(
+    adjacency: str,
+) -> None:
+    """For the same price, where the number of rows is public and small."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        (rng.random((600, 40)) < 0.3).astype(int), columns=[f"x{i}" for i in range(40)]
+    )
+    answers = Schema(tuple(Column(name, type="binary") for name in frame.columns))
+    table = PrivateTable.seal(frame, answers, open_to_all=True)
+    noises = {}
+    for epsilon in (0.3, 30.0):
+        budget = Privacy(epsilon=epsilon, delta=1e-5, adjacency=adjacency)
+        fit = dp.fit("sbn", table, privacy=budget, n_components=2, iterations=1)
+        assert fit.guarantee.proof is not None
+        replay(fit.ledger, fit.guarantee.proof)
+        noises[epsilon] = {
+            entry.what: float(np.max(entry.noise_scale)) / entry.sensitivity for entry in fit.ledger
+        }
+    few, many = ([of["pixels"], of[ALL_ROWS]] for of in noises.values())
+    if adjacency == "replace_one":
+        assert few[0] < few[1]
+    else:
+        assert few[0] > few[1]
+    assert many[0] > many[1]
 
 
 def test_noisy_sums_count_less_and_sums_without_noise_in_full() -> None:

@@ -22,6 +22,8 @@ from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Posterior, Sums
 from dpcore.wall.statistics import NoisyClusters
 
+FARTHEST = 1e6  # of two means of shares from each other: products stay finite
+SURE = 2.0  # deviations of a sum of squares of noise
 DRAWN = 3000  # rows with the released moments
 STEPS = 10  # on these rows
 ROUNDS = 30  # of what factors explain of each pixel
@@ -48,14 +50,21 @@ def beginnings(
     for run in range(runs):
         rows, scale = max(float(released.rows[run]), 1.0), float(ball.axes[run, 0]) / 2.0
         mean = finite(released.mean[run], 1.0 / scale)
-        about, sd = ball.middle[run] / 2.0 + scale * mean, scale * float(released.mean_sd[run])
-        other = finite(pixels.sums[run, 0]) / (2.0 * rows)
+        middle, sd = ball.middle[run] / 2.0, scale * float(released.mean_sd[run])
+        about, other = middle + scale * mean, finite(pixels.sums[run, 0]) / (2.0 * rows)
         other_sd = float(pixels.sums_sd[run]) / (2.0 * rows)
-        whole = max(math.hypot(sd, other_sd), TINY)
-        about += (sd / whole) ** 2 * (other - about)
-        share = belief.shares(rows * about, rows * sd * other_sd / whole, rows)
+        whole, apart = (
+            max(math.hypot(sd, other_sd), TINY),
+            np.clip(other - about, -FARTHEST, FARTHEST),
+        )
+        moved = (sd / whole) ** 2 * apart
+        share = belief.shares(rows * (about + moved), rows * sd * other_sd / whole, rows)
+        # An error of the mean looks like a factor. But clipped rows have a mean of their own.
+        most = whole**2 * (visible + SURE * math.sqrt(2.0 * visible))  # that noise makes of it
+        by_noise = min(1.0, most / max(float(apart @ apart), TINY)) ** 3
+        away = scale * mean + by_noise * moved
         second = finite(released.second_moment[run], 1.0 / scale**2)
-        covariance = scale**2 * (second - np.outer(mean, mean))
+        covariance = scale**2 * second - np.outer(away, away)
         noise = scale**2 * float(released.sd[run]) / math.sqrt(2.0)
         loadings = _loadings(covariance, share, noise, rows, hidden)
         drawn = _rows(loadings, share, np.random.default_rng([seed, hidden, visible, 11]))

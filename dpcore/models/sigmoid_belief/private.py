@@ -22,7 +22,7 @@ from dpcore.checks import listed
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import Steps, published_steps, steps_of
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
-from dpcore.models.shared.all_rows import MULTIPLIERS, release_in_ball
+from dpcore.models.shared.all_rows import MULTIPLIERS, release_in_ball, squares_noise
 from dpcore.models.shared.location import View
 from dpcore.models.sigmoid_belief import BeliefSettings
 from dpcore.models.sigmoid_belief import mathematics as belief
@@ -41,6 +41,7 @@ SOURCE = "Park, Foulds, Chaudhuri, Welling 2020, Algorithm 6"
 EQUAL = (1.0, 1.0, 1.0, 1.0, 1.0)
 WEIGHTS = (0.3, 0.3, 0.3, 1.0, 1.0)  # the sums with most coordinates get most of the budget
 PIXELS, MOMENTS = 0.3, 0.65  # of mu^2, to begin with; steps on all rows share the rest
+HIDDEN = 0.7  # noise in the mean of squares of rows clipped to 1, times how many pixels they have
 PRINTED_PARTS = 7  # sums that the paper counts, each with noise of its own size times sqrt 7
 MOST_NAMED = 4  # columns in a note
 ON_OR_OFF = "this model reads {} as on or off: on above {:.0%} of the way between the limits"
@@ -143,8 +144,9 @@ class BeliefRecipe(Recipe):
             posteriors = [belief.start(shape.hidden, shape.visible, settings.start)] * session.runs
         else:
             everywhere = np.zeros((session.runs, 1, shape.visible))
-            pixels = View.of(session).sums("pixels", everywhere, noise / math.sqrt(PIXELS))
-            moments = release_in_ball(session, noise / math.sqrt(MOMENTS))
+            first, later = _beginning(session, noise)
+            pixels = View.of(session).sums("pixels", everywhere, first)
+            moments = release_in_ball(session, noise / math.sqrt(MOMENTS), later)
             begun = beginnings(pixels, *moments, shape.hidden, settings.start)
             posteriors = [posterior for posterior, _ in begun]
             sums = [own for _, own in begun]
@@ -179,6 +181,24 @@ class BeliefRecipe(Recipe):
             ]
             history.append(belief.network(posteriors))
         return Runs(history[-1], tuple(history), () if paper else clipping)
+
+
+def _beginning(session: Session[BinaryRows], factor: Array) -> tuple[Array, Array]:
+    """Noise multipliers of the sums of pixels ``(B,)`` and of the four releases of moments
+    ``(4, B)``, of runs with a factor ``(B,)`` on :meth:`BeliefRecipe.events`.
+
+    Where noise in second moments hides whatever hidden units can be expected to do, the sums of
+    pixels swap their noise with them. The price is that of the same releases, and public facts
+    alone decide; a number of rows that is not public decides nothing.
+    """
+    first, later = factor / math.sqrt(PIXELS), np.multiply.outer(MULTIPLIERS, factor)
+    later /= math.sqrt(MOMENTS)
+    if session.rows is not None:
+        visible = session.source.visible
+        unit = squares_noise(visible, 1.0, session.adjacency) * session.rows_per_person
+        hidden = visible * unit * later[3] > HIDDEN * session.rows
+        first, later[3] = np.where(hidden, (later[3], first), (first, later[3]))
+    return first, later
 
 
 def _later(steps: Steps) -> float:
