@@ -509,7 +509,7 @@ def _schema(upload: Upload) -> Schema:
     if bare:
         raise InputError(", ".join(bare), *texts.limits_missing(len(bare)))
     return Schema(
-        tuple(_column(name, line) for name, line in lines.items()),
+        tuple(_column(name, line, upload.form.decimal) for name, line in lines.items()),
         unit=upload.unit,
         rows_per_person=upload.rows_per_person,
         id=persons[0] if persons else None,
@@ -517,8 +517,8 @@ def _schema(upload: Upload) -> Schema:
     )
 
 
-def _column(name: str, line: dict[Any, Any]) -> Column:
-    """One line of the form as a column of a schema."""
+def _column(name: str, line: dict[Any, Any], decimal: str) -> Column:
+    """One line of the form as a column of a schema. decimal: the mark in the file's cells."""
     use, values = line["use"], _listed(line["values"])
     if use in ("ignore", "person id"):
         return Column(name, role="id" if use == "person id" else "ignore", type="text")
@@ -533,7 +533,9 @@ def _column(name: str, line: dict[Any, Any]) -> Column:
 
     def limit(key: str, otherwise: float | None) -> Any:
         text = _given(line[key], None)
-        return otherwise if text is None else _number_or_day(name, str(text).strip(), dates)
+        return (
+            otherwise if text is None else _number_or_day(name, str(text).strip(), dates, decimal)
+        )
 
     return Column(
         name,
@@ -548,11 +550,15 @@ def _column(name: str, line: dict[Any, Any]) -> Column:
     )
 
 
-def _number_or_day(name: str, text: str, dates: str | None) -> float | date:
+def _number_or_day(
+    name: str, text: str, dates: str | None, decimal: str = DECIMALS[0]
+) -> float | date:
     """A limit as somebody has written it. Raises InputError, also for one comma that may stand
-    between thousands or before a decimal."""
-    if dates is None and re.fullmatch(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}", text):
-        readings = (text.replace(",", mark) for mark in ("", "."))
+    between thousands or before a decimal, and for such a point beside cells with decimal commas."""
+    doubtful = "," if decimal == "." else "[.,]"
+    if dates is None and re.fullmatch(rf"[+-]?[1-9][0-9]{{0,2}}{doubtful}[0-9]{{3}}", text):
+        fourth = "" if decimal == "." else "0"  # a fourth decimal leaves no doubt
+        readings = (re.sub("[.,]", "", text), text.replace(",", ".") + fourth)
         raise InputError(name, *texts.two_readings(text, *readings))
     try:
         if dates is not None:

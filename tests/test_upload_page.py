@@ -452,6 +452,17 @@ def test_a_limit_that_can_be_read_in_two_ways_is_refused() -> None:
         upload._number_or_day("pay", "200,000", None)
     readings = upload_texts.two_readings("200,000", "200000", "200.000")
     assert str(refused.value) == str(InputError("pay", *readings))
+    for text in ("200.000", "200,000"):  # in a table with decimal commas
+        with pytest.raises(InputError) as refused:
+            upload._number_or_day("pay", text, None, ",")
+        readings = upload_texts.two_readings(text, "200000", "200.0000")
+        assert str(refused.value) == str(InputError("pay", *readings))
+        assert upload._number_or_day("pay", "200.0000", None, ",") == 200
+    assert upload._number_or_day("pay", "200.000", None) == 200
+    found = upload._opened("a.csv", b"pay;age\n1,5;2\n")
+    found.lines = found.limits.assign(lower="0", upper="200.000")
+    with pytest.raises(InputError, match=r"^pay: '200.000'"):
+        upload._schema(found)
     numbers = ["much", "", "nan", "inf", "1e999", "1 000", "1_000", "1,234,567", "5%", "-1,500"]
     days = ["2020-02-30", "31.12.2020", "2020", "tomorrow"]
     for texts, dates in ((numbers, None), (days, "YYYY-MM-DD")):
