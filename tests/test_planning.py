@@ -25,7 +25,14 @@ from dpcore.datasets.generators import stand_in
 from dpcore.declaration import World, declaration, declarations
 from dpcore.errors import InputError
 from dpcore.planning import export, plan
-from dpcore.planning.curves import MIDDLING, WORLDS, UtilityCurve, _kept_in, utility_curve
+from dpcore.planning.curves import (
+    MIDDLING,
+    WORLDS,
+    UtilityCurve,
+    _kept_in,
+    release_setting,
+    utility_curve,
+)
 from dpcore.planning.plan import Planner, ReleasePlan, WantedRelease
 from dpcore.planning.split import Split
 from dpcore.privacy import Privacy
@@ -186,6 +193,15 @@ def test_all_of_a_budget_can_be_locked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [one.epsilon for one in found.releases] == [pytest.approx(2.0, rel=1e-8), 0.0]
     assert export.lines(found)[0]["epsilon of each"] == "2.00"
     assert found.spent.epsilon <= 2.0
+
+
+@pytest.mark.parametrize("model", [name for name, its in declarations().items() if its.most == 1])
+def test_a_model_without_a_number_of_parts_is_simulated_as_the_page_simulates_it(
+    model: str,
+) -> None:
+    """With one cloud, also where nobody says so; three had made other numbers of the same plan."""
+    schema = Schema((Column("x", lower=0, upper=1), Column("y", "target", lower=0, upper=1)))
+    assert release_setting(model, schema, "replace_one", {}).components == 1
 
 
 @every("seed", range(10))

@@ -190,7 +190,8 @@ def _rising(shares: Array) -> Array:
 
 def release_setting(model: str, schema: Schema, adjacency: str, options: dict[str, Any]) -> Setting:
     """What is simulated: a release as it is made, with its own defaults where nothing is said."""
-    components, clip = options.pop("n_components", 3), options.pop("clip", None)
+    usual_parts = min(3, declaration(model).most)
+    components, clip = options.pop("n_components", usual_parts), options.pop("clip", None)
     how = recipe(model)
     setting = Setting(
         model,
