@@ -14,13 +14,14 @@ from app.result_store import Data, in_background, look_away
 from app.scenario import Scenario, opening
 from app.tables import store_of
 from app.texts import release as texts
+from dpcore.accounting.zcdp import tight_rho
 from dpcore.declaration import declarations
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.study import EPSILONS
 from dpcore.figures.planned import SAYS, plan_scene
 from dpcore.planning import export
 from dpcore.planning.curves import MIDDLING, WORLDS
-from dpcore.planning.plan import Planner, WantedRelease
+from dpcore.planning.plan import Planner, WantedRelease, takes
 from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show
 from dpcore.schema import Schema
@@ -74,13 +75,19 @@ def over_worlds(
     rows = data.all_rows or data.rows
     assert rows is not None  # stand-ins are as many as the table is said to have
     wish = WantedRelease(scenario.model, scenario.model, schema, rows, options=options)
-    budget = scenario.epsilon, scenario.delta
     if (planner := _ranged((wish,), scenario, data)) is None:
         return None
-    wanted = Planner([replace(wish, at_least=at_least)], adjacency=scenario.adjacency)
-    (release,), then = planner.plan(*budget).releases, wanted.plan(*budget)
+    (curve,), delta = planner.curves, scenario.delta
+    locked = replace(wish, epsilon=scenario.epsilon, locked=True)  # a plan may leave some unused
+    then = Planner([locked], adjacency=scenario.adjacency).plan(scenario.epsilon, delta)
+    rho = float(tight_rho(scenario.epsilon, delta))
+    share, needed, enough = takes(replace(wish, at_least=at_least), curve, rows, rho, delta)
+    (release,) = then.releases
+    release = replace(
+        release, epsilon=scenario.epsilon, at_least=share, needed=needed, rows_needed=enough
+    )
     keeps = texts.over_worlds(scenario.epsilon, release.low, release.high, release.median)
-    return keeps, *then.ranges(), *then.decided()
+    return keeps, *replace(then, releases=(release,)).ranges(), *then.decided()
 
 
 def table(

@@ -23,6 +23,7 @@ from dpcore.errors import InputError
 from dpcore.planning import plan
 from dpcore.planning.curves import MIDDLING, WORLDS, UtilityCurve
 from dpcore.privacy import Privacy
+from dpcore.privacy.guarantee import show
 from dpcore.releases.api import planned_noise
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger, Protected
@@ -359,6 +360,19 @@ def test_on_stand_in_rows_an_accuracy_is_a_range_over_worlds(
     assert told[1].startswith("40% for 'gmm' takes epsilon = ")
     assert "in its range depends on how far apart" in told[2]
     assert {given[2] for given in curves} == {5000}, "a release reads all rows"
+
+
+@pytest.mark.parametrize(("epsilon", "share"), [(1.0, 0.9), (100.0, 0.4)])
+def test_rows_are_said_for_the_epsilon_of_the_release(
+    curves: list[tuple[Any, ...]], epsilon: float, share: float
+) -> None:
+    """Not for what a plan would spend of it, nor for what the share takes on medium rows."""
+    scenario = Scenario(epsilon=epsilon, iterations=2)
+    data = tables.data_of(scenario)
+    assert data is not None
+    while (told := several.over_worlds(scenario, data, data.schema, share)) is None:
+        time.sleep(0.01)
+    assert f"(with epsilon = {show(epsilon)}: " in told[1], told[1]
 
 
 def planned_scene(at: AppTest) -> Any:

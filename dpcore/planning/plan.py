@@ -373,7 +373,7 @@ class Planner:
                     release.name, release.model, int(times[i]), epsilon,
                     (2.0 * rho_each) ** -0.5 if rho_each > 0.0 else math.inf,
                     *utility, counted, float(times[i] * rho_each / total),
-                    *_takes(release, curve, rows * release.rows, rho_each, limit.delta),
+                    *takes(release, curve, rows * release.rows, rho_each, limit.delta),
                 )
             )  # fmt: skip
         rest = max(0, way.budget(limit)[0] - units)
@@ -423,7 +423,7 @@ class Planner:
         )
 
 
-def _takes(
+def takes(
     release: WantedRelease, curve: UtilityCurve, rows: float, rho: float, delta: float
 ) -> tuple[Any, ...]:
     """The share wanted, with the epsilons and, at a cost, the rows it takes over the worlds."""
