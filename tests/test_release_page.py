@@ -180,6 +180,17 @@ def test_the_review_names_what_leaves_and_who_is_protected(
     assert all(word in said for word in words), said
 
 
+def test_where_an_id_limits_rows_the_review_does_not_say_that_all_are_fitted() -> None:
+    """The next line says how many rows of a person count."""
+    sizes = {"size": 2, "documents": False, "synthetic": True}
+    all_rows, some = (
+        release_texts.what_leaves("k-means", "row", persons=persons, **sizes)
+        for persons in (False, True)
+    )
+    assert "fitted to all rows in" in all_rows
+    assert "fitted to the rows that count in" in some
+
+
 @pytest.mark.parametrize("name", ["", "../out.sqlite", "/elsewhere/out.sqlite", ".hidden"])
 def test_on_a_shared_server_a_ledger_lies_in_its_folder(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

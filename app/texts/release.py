@@ -180,8 +180,9 @@ def what_leaves(
     """What leaves. size: columns, or of documents public words. persons: an id says whose rows."""
     over = f"over {size:,} public words" if documents else f"in {size} column{'s' * (size > 1)}"
     drawn = f"; 1,000 synthetic {thing}s drawn from the model;" if synthetic else ","
+    read = f"the {thing}s that count" if persons else f"all {thing}s"
     return (
-        f"**What leaves:** the parameters of the model ({model}), fitted to all {thing}s "
+        f"**What leaves:** the parameters of the model ({model}), fitted to {read} "
         f"{over}{drawn} and a report that names the data and, where it is public, the number of "
         f"{'different ids' if persons else f'{thing}s'}."
     )
