@@ -286,7 +286,6 @@ def _entered(upload: Upload) -> Callable[[], Schema] | None:
         _shown_limits(schema, toml[0])
         if not schema.numeric_columns():
             _words(upload)
-        upload.limits = upload.lines  # with them the editor begins, should the file be taken away
     if locked():
         upload.rows = int(
             st.number_input(texts.ROWS_GUESS, 20, 1_000_000, upload.rows, key="upload_rows")
@@ -357,7 +356,7 @@ def _accept(upload: Upload, schema: Schema) -> None:
     else:
         raise InputError("vocabulary", *texts.NO_WORDS)
     upload.unit, upload.rows_per_person = schema.unit, schema.rows_per_person
-    upload.limits, upload.ready = upload.lines, {}
+    upload.ready = {}
 
 
 def _parsed(name: str, content: bytes) -> Schema:
@@ -436,12 +435,15 @@ def _editor(upload: Upload) -> pd.DataFrame:
         "preset": kinds.SelectboxColumn(labels["preset"], options=list(PRESETS)),
         "dates": kinds.SelectboxColumn(labels["dates"], options=list(DATE_FORMATS)),
     }
+    key = f"upload_limits_{upload.mark}"
+    if key not in st.session_state:  # it was not on the page: what stood in it is there again
+        upload.limits = upload.lines
     edited: pd.DataFrame = st.data_editor(
         upload.limits,
         column_config=config,
         hide_index=True,
         placeholder="",
-        key=f"upload_limits_{upload.mark}",
+        key=key,
         width="stretch",
     )
     return edited

@@ -405,6 +405,25 @@ def test_an_id_column_beside_texts_is_refused_because_nothing_limits_by_it(tmp_p
         load_documents(tmp_path / "briefe.csv", vocabulary=["nord"])
 
 
+def test_limits_not_yet_in_use_survive_a_look_at_another_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The editor forgets what it holds on a page where it is not drawn."""
+    found, begun_with = upload._opened("people.csv", TABLE), []
+    found.lines = found.limits.assign(lower="0", upper="9")
+    key = f"upload_limits_{found.mark}"
+
+    def editor(lines: pd.DataFrame, **_: object) -> pd.DataFrame:
+        begun_with.append(lines["upper"].tolist())
+        return found.lines
+
+    monkeypatch.setattr(upload.st, "data_editor", editor)
+    for state in ({key: {}}, {}, {key: {}}):
+        monkeypatch.setattr(upload.st, "session_state", state)
+        upload._editor(found)
+    assert begun_with == [[None] * 3, ["9"] * 3, ["9"] * 3]
+
+
 def test_what_the_form_asks_about_the_file_is_what_the_table_is_read_by() -> None:
     at = with_table(GERMAN)
     mark = at.session_state[SLOT].mark
