@@ -25,6 +25,7 @@ from app.explorer import PAGES
 from app.exports import command, notebook, script
 from app.scenario import GENERATED, UPLOAD, GeneratedTable, Scenario, from_query, offered
 from app.tables import data_of, store_of
+from app.texts import attack as attack_texts
 from app.texts.frame import misread
 from app.views import explore
 from dpcore.declaration import ACCOUNTANTS
@@ -213,6 +214,15 @@ def test_every_bundled_table_opens(table: Any, no_background: None) -> None:
     assert not page.error
     private = next(panel for panel in scene(page)["panels"] if panel["id"] == "private")
     speaks_of_its_parts(table, private["alt"][scene(page)["step"]])
+
+
+def test_of_documents_no_page_says_rows(no_background: None) -> None:
+    """The button to take one out, and what the attacker knows."""
+    link = {"data": "few_bars", "model": "lda", "iterations": "1", "rows_per_person": "3"}
+    control(healthy(opened(**link)), "button", "Remove one document")
+    assert "the documents of all but one author" in attack_texts.lead(
+        "document", "author", "topics", "letters", made_up=False
+    )
 
 
 def recipe_link(method: str, count_by: str) -> dict[str, str]:

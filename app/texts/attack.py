@@ -8,11 +8,11 @@ from dpcore.privacy.guarantee import show_bound, show_delta
 TITLE = "Try to break the guarantee."
 
 
-def lead(unit: str, model: str, data: str, *, made_up: bool) -> str:
+def lead(thing: str, unit: str, model: str, data: str, *, made_up: bool) -> str:
     """What the attacker knows and asks. made_up: the hardest case stands in for the table."""
     built = " Two small tables, built to be easy to tell apart, stand in for this data."
     return (
-        f"You know the rows of all but one {unit}, and see many releases from each of two "
+        f"You know the {thing}s of all but one {unit}, and see many releases from each of two "
         f"neighbouring tables: {model} on {data}. Which release came from which table?"
         f"{built if made_up else ''}"
     )

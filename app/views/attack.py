@@ -46,7 +46,7 @@ def page() -> None:
         return
     above = st.empty()
     whose, row, cells = victim(data)
-    names = escape(data.unit), escape(scenario.title), escape(data.title)
+    names = data.schema.thing, escape(data.unit), escape(scenario.title), escape(data.title)
     above.html(f'<p class="dp-lead">{texts.lead(*names, made_up=whose == WORST)}</p>')
     step()
     cover("attack", hide, st.query_params.clear)

@@ -545,7 +545,7 @@ def tries(scenario: Scenario, data: Data) -> None:
         help=texts.NEW_NOISE_HELP,
     )
     label = scenario.adjacency == "label"
-    unit = data.unit if data.is_one_row(scenario.rows_per_person) else "row"
+    unit = data.unit if data.is_one_row(scenario.rows_per_person) else data.schema.thing
     st.button(
         texts.change_button(unit, label=label, changed=scenario.without),
         on_click=lambda: change(without=not scenario.without),
