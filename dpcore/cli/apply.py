@@ -166,13 +166,14 @@ def _unlisted(schema: Schema, cells: NDArray[np.float64]) -> int:
 
 def _note(cells: NDArray[np.float64], rows: NDArray[np.float64], unlisted: int) -> None:
     """How many cells were not read as they stand there."""
-    missing = int(np.sum(~np.isfinite(cells)))
+    missing, still = (int(np.sum(~np.isfinite(numbers))) for numbers in (cells, rows))
     moved = int(np.sum(np.isfinite(cells) & (cells != rows)))
     if unlisted:
         print_note(f"cells that hold no listed category, read as none of them: {unlisted:,}.")
     if missing or moved:
+        fate = "which stay missing" if still else "replaced by their public fill"
         print_note(
-            f"missing or infinite cells, replaced by their public fill: {missing:,}; cells "
+            f"missing or infinite cells, {fate}: {missing:,}; cells "
             "moved because they or their row lay outside the public limits: "
             f"{moved:,}."
         )

@@ -490,11 +490,12 @@ class OpenedRelease:
         (number,) = (c for c in self.schema.numeric_columns() if c.source == name)
         at = self.columns.index(number.name)
         fill = float(self.how.fills(self.schema, self.dossier["settings"])[at])
+        counts = "stays missing" if np.isnan(fill) else f"counts as {fill:g}"
         entry = {
             "type": ["number", "null"],
             "minimum": number.lower,
             "maximum": number.upper,
-            "description": f"{f'in {column.unit}; ' if column.unit else ''}null counts as {fill:g}",
+            "description": f"{f'in {column.unit}; ' if column.unit else ''}null {counts}",
         }
         return (
             {**entry, "type": ["number", "boolean", "null"]} if column.type == "binary" else entry

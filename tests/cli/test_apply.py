@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import wording
 from commands import Run
+from released import made, people
 from support import ROOT
 
 import dpcore as dp
@@ -46,6 +47,19 @@ def test_it_writes_a_line_for_each_row_in_their_order(run: Run, rows: Path) -> N
         "Note: missing or infinite cells, replaced by their public fill: 1; cells moved "
         "because they or their row lay outside the public limits: 1."
     )
+
+
+def test_what_stays_missing_is_not_said_to_be_replaced(run: Run, tmp_path: Path) -> None:
+    """Narrower limits say where each number lies; an empty cell lies nowhere."""
+    folder, new = made("limits").folder, tmp_path / "new.csv"
+    empty = people(3)
+    empty.loc[0, "x"] = None
+    empty.to_csv(new, index=False)
+    answer = run("apply", folder, new)
+    assert answer.out.splitlines()[1].startswith(",")
+    assert "missing or infinite cells, which stay missing: 1; " in " ".join(answer.err.split())
+    described = json.loads(run("apply", folder).out)["properties"]["x"]["description"]
+    assert described.endswith("null stays missing")
 
 
 def test_a_file_holds_the_same_and_is_not_the_rows_or_in_the_release(
