@@ -353,7 +353,7 @@ def index_html(entries: list[Entry]) -> str:
     )
     return document(
         TITLE,
-        f"{brand_html(texts.BUNDLED)}\n"
+        f"{brand_html(texts.INDEX_ABOUT)}\n"
         '<div class="dp-head"><h1 class="dp-title">'
         f'{explore_texts.HEADING}</h1><p class="dp-lead">{texts.INDEX_LEAD}</p></div>\n'
         f'<ul class="dp-list">{lines}</ul>\n<div class="dp-foot">{_foot("dpcore explore")}</div>',

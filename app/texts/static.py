@@ -7,7 +7,7 @@ from __future__ import annotations
 
 # ---------------------------------------------------------------- the index
 
-BUNDLED = "Bundled data: everything here may be shown"
+INDEX_ABOUT = "Everything here may be shown"
 INDEX_LEAD = (
     "Every page is one file: open it, mail it, or put it into your slides with an iframe. Your "
     "settings follow the # in its address; <code>theme=dark</code> or <code>theme=light</code> "
