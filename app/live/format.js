@@ -32,13 +32,13 @@ export function inPowers(value) {
 }
 
 /**
- * A number beside an axis: the minus sign of print, small powers of ten with their exponent.
+ * A number beside an axis: the minus sign of print, small ones with a power of ten.
  * @param {number} value
  */
 export function tickLabel(value) {
-  const power = Math.round(Math.log10(value));
-  if (value > 0 && power < -3 && Math.abs(value / 10 ** power - 1) < 1e-9) return tenTo(power);
-  return formatNumber(value, 6).replace("-", "−");
+  const text = formatNumber(value, 6);
+  const power = inPowers(value).replace(" × ", "·").replace(/^1·/, "");
+  return (/e-|^0.0001$/.test(text) ? power : text).replace("-", "−");
 }
 
 /**

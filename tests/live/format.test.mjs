@@ -30,11 +30,12 @@ test("ticks have the minus sign of print, and small powers of ten their exponent
   assert.equal(format.tickLabel(-0.25), "−0.25");
   assert.equal(format.tickLabel(1e-5), "10⁻⁵");
   assert.equal(format.tickLabel(1e-12), "10⁻¹²");
-  assert.equal(format.tickLabel(3e-5), "3.00e−5");
-  assert.equal(format.tickLabel(1.05e-5), "1.05e−5");
+  assert.equal(format.tickLabel(3e-5), "3·10⁻⁵");
+  assert.equal(format.tickLabel(1.05e-5), "1.05·10⁻⁵");
   assert.equal(format.tickLabel(0.001), "0.001");
   assert.equal(format.tickLabel(0), "0");
   assert.equal(format.tickLabel(100_000), "100,000");
+  assert.equal(format.tickLabel(-2.5e-8), "−2.5·10⁻⁸");
 });
 
 test("clamp keeps a value between its limits", () => {
