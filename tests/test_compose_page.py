@@ -433,6 +433,16 @@ def test_what_has_no_theorem_says_so_and_nothing_is_drawn() -> None:
     assert found["Basic"] == (None, "no theorem for these releases")
 
 
+def test_no_label_takes_the_room_of_the_bars() -> None:
+    """Room is kept for the longest label of all counts; on a telephone nothing else was left."""
+    page = opened(preset="vips_adult_12", k="1")
+    assert bars(page)["Basic"][1] == "under 0.000001"
+    panel = scene(page)["panels"][0]
+    (layer,) = panel["layers"]
+    labels = [label for labels in layer["labels"] for label in labels]
+    assert max(map(len, labels)) <= len("computed when you let go")
+
+
 def test_a_picture_that_no_theorem_gives_says_why_and_leaves_the_bars() -> None:
     page = healthy(opened(lines="g4~1~w0.01", adjacency="add_remove", show="attack"))
     assert [panel["id"] for panel in scene(page)["panels"]] == ["bars", "curve"]

@@ -69,6 +69,7 @@ TIPS = {
 }
 _TICKS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
 _DECADES = tuple(10.0**p for p in range(-9, 7))
+LEAST = 1e-6  # of an epsilon beside its bar: the zeros of smaller ones would take the bars' room
 _SHARES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 _BUMPS = (1, 10, 100, 1000, 10_000)  # counts whose densities of the privacy loss stay in view
 _FILM = 100  # the longest list in view over the shortest one
@@ -254,6 +255,8 @@ def _told(prices: Prices, ghost: Sequence[float | None]) -> str:
 
 def _label(prices: Prices, way: Way, value: float) -> str:
     """A bar's number, or in a few words why there is none."""
+    if 0.0 < value < LEAST:
+        return f"under {show(LEAST)}"
     if np.isfinite(value):
         return show_bound(value)
     if way.method is None:
