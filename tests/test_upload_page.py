@@ -18,10 +18,12 @@ from streamlit.testing.v1 import AppTest
 from test_release_page import PAGE as RELEASE_PAGE
 
 from app import upload
+from app.texts import explore as explore_texts
 from app.texts import release as release_texts
 from app.texts import upload as upload_texts
 from app.upload import SLOT, Upload
 from dpcore.datasets.documents import load_documents
+from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.releases.dossier import verify
 from dpcore.schema import Schema
@@ -422,6 +424,18 @@ def test_limits_not_yet_in_use_survive_a_look_at_another_page(
         monkeypatch.setattr(upload.st, "session_state", state)
         upload._editor(found)
     assert begun_with == [[None] * 3, ["9"] * 3, ["9"] * 3]
+
+
+def test_every_use_of_a_column_of_text_is_named_where_it_is_left_out() -> None:
+    """An identifier looks like any other text, and without an id nobody's rows are limited."""
+    told = upload_texts.text_left_out("Nr")
+    assert all(use in told for use in set(upload.USES) - {"feature", "ignore"})
+
+
+def test_the_model_that_the_form_advises_is_explained_beside_the_list_of_models() -> None:
+    title = declaration("limits").title
+    assert f"model {title}" in upload_texts.LIMITS_ADVICE
+    assert f"{title}: " in explore_texts.HELP["model"]
 
 
 def test_what_the_form_asks_about_the_file_is_what_the_table_is_read_by() -> None:

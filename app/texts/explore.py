@@ -55,7 +55,8 @@ HELP = {
     "documents mix. Sigmoid belief network: hidden switches that turn pixels on. Mixture of "
     "Bernoullis or Poissons: groups of yes/no answers or of counts. Column means: the average of "
     "each column. Covariance and PCA: how columns vary together. Probabilistic PCA: factor "
-    "analysis with the same noise variance in every column.",
+    "analysis with the same noise variance in every column. Narrower limits: limits inside the "
+    "stated ones that hold nearly all numbers of a column.",
     "method": "Proved: every release has a privacy proof; epsilon is an upper bound that you can "
     "recompute. As published: the paper's equations, with the epsilon that the paper states, "
     "whether or not it holds.",

@@ -163,7 +163,7 @@ def text_left_out(columns: str) -> str:
     return (
         f"Left out because their cells are neither numbers nor dates: {columns}. To use one as a "
         "category, a label or a target, list its possible values from your codebook; to fit topics "
-        "to one, use it as text."
+        "to one, use it as text; to limit the rows of each person by one, use it as person id."
     )
 
 
