@@ -38,7 +38,7 @@ from dpcore.errors import DPCoreError, InputError
 from dpcore.schema import Column, FileFormat, Schema
 from dpcore.schema.forms import DATE_FORMATS, DECIMALS, THOUSANDS, day_of
 from dpcore.schema.proposals import Proposal, proposed
-from dpcore.wall.custodian import custodian_documents
+from dpcore.wall.custodian import custodian_count, custodian_documents
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.table import PrivateTable
 from dpcore.wall.table import locked as server_locked
@@ -342,7 +342,9 @@ def _persons(upload: Upload, thing: str = "row") -> None:
 def _accept(upload: Upload, schema: Schema) -> None:
     """Take the limits into use, if the table can be read under them; else nothing changes."""
     if schema.numeric_columns():
-        upload.table = load(upload.file, schema=schema)
+        upload.table = table = load(upload.file, schema=schema)
+        if not locked():
+            upload.rows = custodian_count(table)
     elif upload.words:
         corpus = load_documents(
             upload.file,

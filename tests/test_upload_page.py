@@ -458,6 +458,20 @@ def test_a_column_that_is_used_is_not_said_to_be_left_out(monkeypatch: pytest.Mo
     assert not [one.value for one in with_table(GERMAN).caption if "Left out" in one.value]
 
 
+@pytest.mark.parametrize(("most", "rows"), [(1, 100), (2, 190), (9, 200)])
+def test_plans_are_made_for_as_many_rows_as_count(most: int, rows: int) -> None:
+    """Of a hundred people, ten of whom have three rows and ten one."""
+    ids = [*range(100), *range(90), *range(10)]
+    cells = "".join(f"{who},{20 + who % 60},{1000 * who},north\n" for who in ids)
+    limits = LIMITS.replace("5000", str(most)) + '\n[columns.who]\nrole = "id"\ntype = "text"\n'
+    found = upload._opened("people.csv", f"who,age,income,region\n{cells}".encode())
+    assert found.rows == 200
+    upload._accept(found, Schema.parse(limits))
+    assert found.rows == rows
+    upload._accept(found, Schema.parse(LIMITS))
+    assert found.rows == 200
+
+
 @pytest.mark.merge
 def test_with_an_id_column_the_promise_is_about_a_person() -> None:
     rows = "".join(f"{i // 2},{20 + i % 60},{1000 * (i % 90)},north\n" for i in range(200))

@@ -20,6 +20,7 @@ from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.data.design_matrix import outcomes_of
 from dpcore.wall.data.labels import class_names, label_codes
 from dpcore.wall.data.number_rows import NumberRows
+from dpcore.wall.data.persons import limited
 from dpcore.wall.data.regression_target import MaskedRows
 from dpcore.wall.data.sources import FeatureRows
 from dpcore.wall.data.word_counts import Bags
@@ -86,6 +87,14 @@ def _all(table: PrivateTable, opens: Callable[..., Featured]) -> Session[Feature
         draws=np.arange(1),
         as_private=True,
     )
+
+
+def custodian_count(table: PrivateTable) -> int:
+    """How many rows a private fit reads: of each person's only those that count."""
+    table.demand_open()
+    if table.schema is not None and (whose := table.schema.person) is not None:
+        table = limited(table, whose, table.schema.rows_per_person)[0]
+    return len(table._frame)
 
 
 def custodian_documents(corpus: PrivateCorpus, most: int | None = None) -> tuple[Any, Bags]:
