@@ -588,7 +588,6 @@ class _Factors(_Axes):
 
     def get_covariance(self) -> Array:
         """The model's covariance ``(d, d)``."""
-        check_is_fitted(self)
         return np.asarray(self._factors().covariance()[0])
 
     def score_samples(self, X: ArrayLike) -> Array:
@@ -600,6 +599,7 @@ class _Factors(_Axes):
         return float(factors.log_density(self._factors(), self._given(X))[0])
 
     def _factors(self) -> factors.Factors:
+        check_is_fitted(self)
         model: factors.Factors = self.fit_.parameters.as_factors()
         return model
 
@@ -648,6 +648,7 @@ class DPProbabilisticPCA(_Factors):
         return self
 
     def _factors(self) -> factors.Factors:
+        check_is_fitted(self)
         return replace(super()._factors(), loadings=self.components_.T[None])
 
 
@@ -722,7 +723,7 @@ class DPPCA(_Axes):
     def score_samples(self, X: ArrayLike) -> Array:
         """Log density of each row ``(n,)`` under the normal law with the released mean and
         covariance, where no variance is below 1e-12 of the largest."""
-        parameters, away = self.fit_.parameters, self._given(X) - self.mean_
+        away, parameters = self._given(X) - self.mean_, self.fit_.parameters
         variance = parameters.explained_variance
         variance = np.maximum(variance, max(THINNEST * variance[0], np.finfo(float).tiny))
         squares = (away @ parameters.components.T) ** 2 / variance

@@ -12,6 +12,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from support import every
@@ -564,6 +565,16 @@ def test_a_refusal_of_one_dimension_shows_no_row() -> None:
     with pytest.raises(dp.InputError, match="two-dimensional") as refused:
         DPKMeans(2, bounds=(0, 1)).fit(np.array([0.7654321, 0.2]))
     assert "7654" not in str(refused.value)
+
+
+@pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
+def test_what_is_not_fitted_says_so(model: Any) -> None:
+    for name in ("predict", "predict_proba", "transform", "score_samples"):
+        if hasattr(type(model), name):
+            with pytest.raises(NotFittedError):
+                getattr(clone(model), name)(np.ones((2, 3)))
+    with pytest.raises(NotFittedError):
+        clone(model).score(np.ones((2, 3)), np.ones(2))
 
 
 @pytest.mark.parametrize("names", [["a", 0], ["a", "a"]])
