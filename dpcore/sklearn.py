@@ -67,6 +67,7 @@ SHAPE_ERRORS = ("Found array with", "Sparse data was passed")
 CELL_ERRORS = {
     "Complex data not supported": "Complex data not supported",
     "Expected 2D array": "it is not a two-dimensional table",
+    "Expected a 2-dimensional container": "it is not a two-dimensional table",
 }
 UNFITTED_STEPS = "no earlier step, such as a scaler or an imputer, was fitted to these rows"
 NO_NUMBER = ("X", "a cell is not a number", "give rows of real numbers")
@@ -207,7 +208,7 @@ class _Private(_Parameters):
 
     def _numbers(self, X: ArrayLike, accept_sparse: str | bool = False) -> Any:
         """Training rows as numbers; a refusal names no cell, and no warning tells of one."""
-        _demand_names(list(getattr(X, "columns", ())))
+        _demand_names(list(getattr(X, "column_names", getattr(X, "columns", ()))))
         X = _cells_read(X)
         try:
             with warnings.catch_warnings():
@@ -255,10 +256,10 @@ def with_columns(model: Any, columns: Sequence[str]) -> Any:
 
 
 def _cells_read(X: Any) -> Any:
-    """A data frame, or an array of objects, with each cell read alone; anything else as it is."""
+    """A data frame, or an array but of numbers, cell by cell; anything else as it is."""
     import pandas as pd
 
-    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:
+    if isinstance(X, np.ndarray) and X.dtype.kind not in "biufc" and X.ndim == 2:
         return _cells_read(pd.DataFrame(X)).to_numpy()
     if not isinstance(X, pd.DataFrame) or X.columns.nlevels > 1:
         return X
@@ -673,7 +674,10 @@ class DPPCA(_Axes):
         """
         rows = self._numbers(X)
         names = self._names(rows)
-        if self.n_components is not None and whole("n_components", self.n_components) > len(names):
+        if (
+            self.n_components is not None
+            and whole("n_components", self.n_components) > len(names) > 1
+        ):
             raise InputError("n_components", "X has fewer columns", f"give 1 to {len(names)}")
         self._fitted_to(_sealed(rows, names, self.bounds), "covariance")
         return self._learned()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
@@ -281,6 +282,12 @@ def test_components_that_cannot_be_kept_are_refused_before_the_fit(count: Any) -
     assert not hasattr(model, "fit_")
 
 
+def test_one_column_is_refused_as_such() -> None:
+    """Not by a number of components that would be refused as well."""
+    with pytest.raises(dp.InputError, match="two or more"):
+        DPPCA(2, bounds=(-10, 10)).fit(rows()[:, :1])
+
+
 def test_places_need_a_column_for_each_component() -> None:
     model = DPPCA(2, bounds=(-10, 10), random_state=0).fit(rows())
     with pytest.raises(dp.InputError, match="X: it does not have one column per component; give 2"):
@@ -344,6 +351,10 @@ def test_a_frame_is_read_cell_by_cell_as_everywhere(
     with pytest.raises(KeyError):
         DPKMeans(1, bounds=(-5, 5)).fit(rows.to_numpy())
     np.testing.assert_array_equal(seen[0], seen[1])
+    if isinstance(odd, str):
+        with pytest.raises(KeyError):
+            DPKMeans(1, bounds=(-5, 5)).fit(rows.to_numpy(dtype=str))
+        np.testing.assert_array_equal(seen[0], seen[2])
 
 
 def test_bounds_are_given_in_many_forms() -> None:
@@ -561,10 +572,26 @@ def test_a_refusal_tells_of_no_cell(cell: Any) -> None:
         assert word not in str(refused.value)
 
 
-def test_a_refusal_of_one_dimension_shows_no_row() -> None:
+@pytest.mark.parametrize("kind", [np.array, pd.Series])
+def test_a_refusal_of_one_dimension_shows_no_row(kind: Any) -> None:
     with pytest.raises(dp.InputError, match="two-dimensional") as refused:
-        DPKMeans(2, bounds=(0, 1)).fit(np.array([0.7654321, 0.2]))
+        DPKMeans(2, bounds=(0, 1)).fit(kind([0.7654321, 0.2]))
     assert "7654" not in str(refused.value)
+
+
+def test_an_array_of_days_holds_no_numbers() -> None:
+    """As a frame of days does not: read as numbers they would count seconds, or days, or years."""
+    with pytest.raises(dp.InputError, match="a cell is not a number"):
+        DPKMeans(1, bounds=(0, 1)).fit(np.full((9, 2), "2020-01-01", "datetime64[s]"))
+
+
+def test_a_table_of_arrows_has_the_names_of_its_columns() -> None:
+    table = pd.DataFrame(rows(100)[:, :2], columns=["a", "b"])
+    arrow = pa.Table.from_pandas(table)
+    one, two = (DPKMeans(bounds=BOUNDS, random_state=0).fit(both) for both in (table, arrow))
+    np.testing.assert_array_equal(one.cluster_centers_, two.cluster_centers_)
+    assert two.feature_names_in_.tolist() == ["a", "b"]
+    assert one.score(table) == two.score(arrow)
 
 
 @pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
