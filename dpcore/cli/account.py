@@ -215,11 +215,13 @@ def _conversions(args: argparse.Namespace) -> tuple[str, ...]:
 
 
 def _events(args: argparse.Namespace) -> list[Any]:
-    """The events of the file, or the one that the options describe."""
+    """The events of the file, which is read once, or the one that the options describe."""
     if args.events is None:
         return [_event_record(args)]
-    _check_absent(args, "events", _FIELDS)
-    return read_events(Path(args.events))
+    if isinstance(args.events, str):
+        _check_absent(args, "events", _FIELDS)
+        args.events = read_events(Path(args.events))
+    return list(args.events)
 
 
 def _event_record(args: argparse.Namespace) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def document(field: str, path: Path) -> Any:
     """What a JSON or TOML file holds. Raises InputError where it cannot be read."""
     kind = "TOML" if path.suffix == ".toml" else "JSON"
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
         return tomllib.loads(text) if kind == "TOML" else json.loads(text)
     except OSError:
         raise InputError(

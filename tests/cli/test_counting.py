@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -365,6 +366,24 @@ def test_the_ledger_of_a_fit_is_a_file_of_events(run: Run, table: Path, tmp_path
     assert noise["noise_multipliers"] == pytest.approx([e["noise_multiplier"] for e in ledger])
     other = run("account", "--events", path, "--delta", 1e-3, "--adjacency", "label")
     assert (other.code, other.err[:18]) == (2, "dpcore: adjacency:")
+
+
+@pytest.mark.parametrize("command", ["account", "calibrate"])
+def test_events_may_come_through_a_pipe_or_from_an_editor_that_marks_its_files(
+    run: Run, tmp_path: Path, command: str
+) -> None:
+    """A pipe can be read once; the mark is the one before a text in UTF-8."""
+    words = [command, "--delta", "1e-5", *(["--epsilon", "1"] if command == "calibrate" else [])]
+    content = json.dumps([gaussian(5.0, count=10)])
+    path = tmp_path / "events.json"
+    path.write_text(content, encoding="utf-8-sig")
+    answer = run(*words, "--events", path)
+    assert answer.code == 0
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "w") as end:
+        end.write(content)
+    assert run(*words, "--events", f"/dev/fd/{reader}") == answer
+    os.close(reader)
 
 
 def test_the_table_puts_answers_first_and_names_its_columns(run: Run) -> None:
