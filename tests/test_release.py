@@ -909,11 +909,26 @@ def test_budget_is_spent_only_by_a_yes(
     assert main(["ledger", "l.sqlite", "--create", "--epsilon", "1", "--delta", "1e-5"]) == 0
     monkeypatch.setattr(sys, "stdin", Terminal(typed))
     words = "release gmm bundled:three_groups --ledger l.sqlite --epsilon 0.5 --delta 1e-5"
-    assert main([*words.split(), "--out", "left"]) == code
-    assert ("nothing was spent" in capsys.readouterr().err) is (code != 0)
+    capsys.readouterr()
+    assert main([*words.split(), "--out", "left", "--json"]) == code
+    out, err = capsys.readouterr()
+    assert "Spend it?" in err
+    assert ("nothing was spent" in err) is (code != 0)
+    assert (json.loads(out)["model"] == "gmm") if code == 0 else (out == "")
     assert (tmp_path / "left").exists() is (code == 0)
     spent = BudgetLedger("l.sqlite").state().spent_amount.epsilon
     assert (spent > 0.0) is (code == 0)
+
+
+def test_without_a_terminal_nothing_is_asked_or_spent(
+    book: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
+    words = f"release gmm bundled:three_groups --epsilon 0.5 --delta 1e-5 --ledger {book}"
+    assert main([*words.split(), "--out", str(tmp_path / "left")]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert BudgetLedger(book).state().spent_amount.epsilon == 0.0
 
 
 def test_the_default_accountant_is_counted_as_a_release_can_be(book: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -87,15 +88,17 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _ask(args: argparse.Namespace, unit: str, privacy: Privacy, *, limited: bool) -> None:
-    """Spending cannot be undone, so it is confirmed once."""
+    """Spending cannot be undone, so it is confirmed once; the question is on standard error, since
+    the dossier may go into a file."""
     who = protects(privacy.adjacency, unit, privacy.rows_per_person, limited=limited)
-    print_prose(
-        f"This permanently spends epsilon = {args.epsilon} at delta = {args.delta} from "
-        f"{args.ledger}. The guarantee covers {who}."
-    )
     answer = ""
     if sys.stdin.isatty():
-        print("Spend it? [y/N] ", end="", flush=True)
+        with redirect_stdout(sys.stderr):
+            print_prose(
+                f"This permanently spends epsilon = {args.epsilon} at delta = {args.delta} from "
+                f"{args.ledger}. The guarantee covers {who}."
+            )
+            print("Spend it? [y/N] ", end="", flush=True)
         answer = sys.stdin.readline()  # nothing where the input ends
     if answer.strip().lower() not in ("y", "yes"):
         raise InputError(
