@@ -134,7 +134,8 @@ def _checked(weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> Mi
 
 
 def generated_table(rows: int, columns: int, groups: int, seed: int) -> tuple[pd.DataFrame, Schema]:
-    """A simulated table of ``groups`` clouds in the box ``[0, 100]^d``, and its schema.
+    """A simulated table of ``groups`` clouds in the box ``[0, 100]^d``, and its schema. Raises
+    InputError where one of the three is below 1.
 
     >>> frame, schema = generated_table(50, 2, 3, 0)
     >>> frame.shape, schema.features
@@ -142,7 +143,7 @@ def generated_table(rows: int, columns: int, groups: int, seed: int) -> tuple[pd
     """
     names = [f"x{i + 1}" for i in range(whole("columns", columns))]
     schema = Schema.from_bounds({name: (0.0, 100.0) for name in names})
-    return stand_in(schema, rows, seed, groups=groups), schema
+    return stand_in(schema, whole("rows", rows), seed, groups=groups), schema
 
 
 def stand_in(

@@ -106,6 +106,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ("no bounds", fitted("t.csv", f"a,b\n{ROWS}", schema=None), "schema", "no public bounds"),
     (wording.TOO_MANY_GROUPS, good(*BUDGET, "--components", "4"), "components", "more groups than"),
     ("no groups", good(*BUDGET, "--components", "0"), "components", "0 is below 1"),
+    ("no rows", lambda _: ["fit", "gmm", "generated:0x2x3x0", *BUDGET], "rows", "0 is below 1"),
     ("epsilon 0", good("--epsilon", "0", "--delta", "1e-3"), "epsilon", "0.0 is not a finite"),
     ("epsilon < 0", good("--epsilon", "-1e-2", "--delta", "1e-3"), "epsilon", "-0.01 is not a fin"),
     ("epsilon nan", good("--epsilon", "nan", "--delta", "1e-3"), "epsilon", "nan is not a finite"),
