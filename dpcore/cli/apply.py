@@ -51,6 +51,11 @@ def run(args: argparse.Namespace) -> None:
     copied = [] if args.keep is None else word_list("keep", args.keep)
     release = open_release(args.release)
     if args.file is None:
+        for name in ("what", "keep", "array", "out"):
+            if getattr(args, name) is not None:
+                raise InputError(
+                    name, "there are no rows to answer for", "name a FILE, or leave it out"
+                )
         print_json(release.to_json_schema())
         return
     place = _place(args)

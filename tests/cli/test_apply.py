@@ -134,6 +134,10 @@ def test_without_rows_it_says_what_a_row_is(run: Run) -> None:
     assert found == json.loads(json.dumps(dp.open_release(RELEASE).to_json_schema()))
     assert found["properties"]["ward"] == {"enum": ["surgery", "heart", "lungs"]}
     assert found["properties"]["age"]["maximum"] == 100
+    for option in ("--what", "--keep", "--array", "--out"):
+        answer = run("apply", RELEASE, option, "predict")
+        assert (answer.code, answer.out) == (2, "")
+        assert answer.err.startswith(f"dpcore: {option[2:]}: there are no rows")
 
 
 @pytest.mark.parametrize(
