@@ -25,6 +25,7 @@ from app.explore_scene import picture
 from app.result_store import ResultStore
 from app.scenario import from_query
 from app.tables import data_of
+from dpcore import models
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.auditing.api import AUDITS, audits
 from dpcore.cli import main
@@ -38,27 +39,30 @@ from dpcore.releases.filter import Amount
 from dpcore.wall.statistics.row_vectors import BallVector
 
 PAGE = (ROOT / "app/docs/extending.md").read_text(encoding="utf-8")
+LINE = re.search(r'^"yes-or-no": "(.+)",$', PAGE, re.MULTILINE)
+PACKAGE = "dpcore.models.yes_or_no"
 CHANCES = np.array([[0.9, 0.9, 0.9, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.9, 0.9, 0.9]])
 NAMES = [f"answer {j}" for j in range(6)]
 
 
 @pytest.fixture(scope="module")
 def added(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
-    """The page's files as a package that the registry names; its mathematics."""
+    """The page's files as a folder of the models', by the page's line; its mathematics."""
     place = tmp_path_factory.mktemp("models")
+    assert LINE is not None
     folder = place / "yes_or_no"
     folder.mkdir()
     for part in PAGE.split("\n### ")[1:]:
         if name := re.match(r"`(\w+\.py)`", part):
             code = "\n\n".join(re.findall(r"```python\n(.*?)```", part, flags=re.DOTALL))
             (folder / name[1]).write_text(code, encoding="utf-8")
-    sys.path.insert(0, str(place))
-    MODELS["yes-or-no"] = "yes_or_no:MODEL"
-    AUDITS["yes-or-no"] = "yes_or_no.attack:ATTACK"  # read off the declarations at import
-    yield import_module("yes_or_no.mathematics")
-    del MODELS["yes-or-no"], AUDITS["yes-or-no"]
-    sys.path.remove(str(place))
-    for name in [name for name in sys.modules if name.partition(".")[0] == "yes_or_no"]:
+    models.__path__.append(str(place))
+    MODELS["yes-or-no"] = LINE[1]
+    AUDITS["yes-or-no"] = f"{PACKAGE}.attack:ATTACK"  # read off the declarations at import
+    yield import_module(f"{PACKAGE}.mathematics")
+    del MODELS["yes-or-no"], AUDITS["yes-or-no"], models.yes_or_no
+    models.__path__.remove(str(place))
+    for name in [name for name in sys.modules if name.startswith(PACKAGE)]:
         del sys.modules[name]
 
 
@@ -225,7 +229,7 @@ def test_the_fuzzer_finds_no_release_of_it_that_moves_too_far(added: ModuleType)
 
 
 def test_an_estimator_of_it_says_what_others_say(added: ModuleType) -> None:
-    made = import_module("yes_or_no.estimator").DPYesOrNo
+    made = import_module(f"{PACKAGE}.estimator").DPYesOrNo
     rows = answers(2000)
     model = made(2, epsilon=2.0, bounds=(0, 1), random_state=0).fit(rows)
     assert model.predict_proba(rows).shape == (2000, 2)
