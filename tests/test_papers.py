@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import struct
 import zlib
 from dataclasses import replace
@@ -347,6 +348,19 @@ def test_the_command_lists_and_prints(capsys: pytest.CaptureFixture[str], tmp_pa
     assert "plotly" in page.read_text(encoding="utf-8")
     assert main(["reproduce", "dp-em-table-noise"]) == 0
     assert "refused as printed" in capsys.readouterr().out
+
+
+@every("name", ["gmm-release-table-1", "vips-table-3", "dp-em-figure-5", "gmm-release-figure-7"])
+def test_names_of_bars_words_and_points_are_no_notes(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor do axes without a label leave a comma behind."""
+    stored = stored_result(name).reproduction
+    monkeypatch.setattr("dpcore.papers.reproduction.reproduce", lambda *_: stored)
+    assert main(["reproduce", name]) == 0
+    out = capsys.readouterr().out
+    assert " ".join(out.split()).endswith(" ".join(stored.finding.split()))
+    assert not re.search(r"(^|\. ), |, \.$|^\.$", out, re.MULTILINE)
 
 
 def test_bad_words_are_one_sentence_and_exit_code_2(

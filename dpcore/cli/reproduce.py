@@ -73,12 +73,13 @@ def _show(reproduction: Reproduction) -> None:
     for panel in reproduction.panels:
         here = [row for row in reproduction.rows if row["panel"] == panel.id]
         print()
-        heading = "" if panel.title == reproduction.title else f"{panel.title}. "
+        heading = "" if panel.title == reproduction.title else panel.title
         if panel.kind != "lines":
-            print_prose(f"{heading}{panel.x}, {panel.y}.")
+            axes = ", ".join(filter(None, (panel.x, panel.y)))
+            print_prose("".join(f"{words}. " for words in (heading, axes) if words).rstrip())
             print_table(_listed(panel.kind, here))
             continue
-        print_prose(f"{heading}Cells: {panel.y}. Across: {panel.x}.")
+        print_prose(f"{heading}. Cells: {panel.y}. Across: {panel.x}.".removeprefix(". "))
         print_table(_crossed(here, "y"))
         for fact, words in FACTS.items():
             proved = [row for row in here if row.get(fact) is not None]
@@ -93,8 +94,11 @@ def _show(reproduction: Reproduction) -> None:
 
 
 def _notes(reproduction: Reproduction) -> list[str]:
-    """What was refused, and what is shown instead."""
-    notes = {(row["curve"], row["note"]) for row in reproduction.rows if row["note"]}
+    """What was refused, and what is shown instead; the notes of bars, points and words are names
+    of theirs."""
+    lines = {panel.id for panel in reproduction.panels if panel.kind == "lines"}
+    noted = (row for row in reproduction.rows if row["note"] and row["panel"] in lines)
+    notes = {(row["curve"], row["note"]) for row in noted}
     return [f"{curve}: {note}." for curve, note in sorted(notes)]
 
 
