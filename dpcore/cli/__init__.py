@@ -119,6 +119,8 @@ def parse(words: Sequence[str]) -> argparse.Namespace | None:
     parser = _parser(chosen, words)
     args, strange = parser.parse_known_args(_joined(words))
     if args.command is None:
+        if strange:
+            parser.error(f"there is no option {strange[0]} without a command")
         parser.print_help()
         return None
     if strange:

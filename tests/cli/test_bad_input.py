@@ -823,6 +823,13 @@ def test_every_kind_of_bad_input_has_its_own_sentence(run: Run, tmp_path: Path) 
     assert len(told) == len(named)
 
 
+def test_an_option_without_a_command_is_no_request_for_help(run: Run) -> None:
+    assert run().code == 0
+    answer = run("--json")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("dpcore: command line: there is no option --json without a comm")
+
+
 def test_a_sentence_stays_one_line_whatever_the_words_hold(run: Run) -> None:
     assert run("fit", "gmm", "x\ny.csv", *BUDGET).err.count("\n") == 1
     assert run(*account("--noise-multiplier", "-1\n")).err.count("\n") == 1
