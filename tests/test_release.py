@@ -957,6 +957,29 @@ def test_synthetic_rows_lie_inside_the_limits() -> None:
     assert fit.sample(5, schema=far)["stay"].tolist() == [1e6] * 5
 
 
+@pytest.mark.parametrize("model", ["gmm", "kmeans", "fa", "ppca", "covariance", "poisson", "mean"])
+def test_synthetic_cells_of_categories_and_of_yes_and_no_lie_between_0_and_1(model: str) -> None:
+    columns = (
+        dp.Column("age", lower=0, upper=110),
+        dp.Column("ward", type="category", categories=("heart", "lungs")),
+        dp.Column("smokes", type="binary"),
+    )
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": rng.uniform(0, 110, 400),
+            "ward": rng.choice(["heart", "lungs"], 400),
+            "smokes": rng.integers(0, 2, 400),
+        }
+    )
+    privacy = dp.Privacy(epsilon=1.0, delta=1e-5)
+    fit = dp.fit(model, dp.load(frame, schema=dp.Schema(columns)), privacy=privacy, seed=0)
+    rows = fit.sample(300)
+    assert rows["age"].between(0, 110).all()
+    for name in ("ward=heart", "ward=lungs", "smokes"):
+        assert rows[name].between(0, 1).all(), name
+
+
 @pytest.mark.parametrize(
     "model",
     ["gmm", "kmeans", "fa", "ppca", "covariance", "poisson", "mean", "symmetric-mixture"],

@@ -130,7 +130,8 @@ def _seen_of(schema: Any, reads: str) -> Any:
 
 
 def _drawn_inside(draw: Callable[[int], pd.DataFrame], count: int, schema: Schema) -> pd.DataFrame:
-    """Rows drawn anew while they lie outside the limits; what stays outside is moved to them.
+    """Rows drawn anew while they lie outside the limits; what stays outside is moved to them, as
+    are the cells of binary columns and of categories, which are 0 or 1 in real rows.
 
     A model that hardly ever draws a row inside the limits says little about real rows; then the
     rest lies at the limits.
@@ -152,4 +153,8 @@ def _drawn_inside(draw: Callable[[int], pd.DataFrame], count: int, schema: Schem
     else:
         rows[list(limits)] = rows[list(limits)].clip(low, high, axis=1)
         batches.append(rows.head(missing))
-    return pd.concat(batches, ignore_index=True)
+    rows = pd.concat(batches, ignore_index=True)
+    numbers = [c.name for c in schema.numeric_columns()]
+    binary = [name for name in numbers if name in rows and name not in limits]
+    rows[binary] = rows[binary].clip(0, 1)
+    return rows
