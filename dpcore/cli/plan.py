@@ -121,7 +121,7 @@ def _public(file: Any, folder: Path) -> tuple[Schema, int | None]:
     from dpcore.datasets.published import find_set
     from dpcore.schema import Schema
 
-    if not isinstance(file, str) or not file:
+    if not isinstance(file, str) or not Path(file).name:
         raise InputError("file", "none was given", "name a table or its schema (.toml)")
     if file.startswith("bundled:"):
         table = find(file.removeprefix("bundled:"))

@@ -105,6 +105,7 @@ def test_wishes_that_do_not_fit_end_with_code_3_and_name_one(run: Run, plan: Pat
         ('model = "mean"', 'model = "means"', "release 'averages', model"),
         ("rows = 300\ntimes", "times", "release 'quarterly correlations', rows: none was given"),
         ('file = "people.toml"', "", "release 'averages', file: none was given"),
+        ('"people.toml"', '"/"', "file: none was given"),
         ('file = "people.toml"', 'file = "others.toml"', "no such schema file"),
         ("tau = 0.5", "groups = 2", '"groups" is not known'),
         ("epsilon = 2", "epsilon = -2", "epsilon: -2"),
