@@ -13,7 +13,9 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.decomposition import PCA
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from support import every
@@ -186,6 +188,23 @@ def test_bounds_are_one_pair_a_pair_each_or_a_radius(bounds: Any, radius: float 
     assert reach <= (radius or np.sqrt(3) * 9.0)
     with pytest.raises(dp.InputError, match="bounds"):
         DPKMeans(2, bounds=[(-1, 1)] * 2).fit(rows())
+
+
+@every(
+    "around",
+    [
+        lambda model: VotingClassifier([("model", model)], voting="soft"),
+        lambda model: StackingClassifier([("model", model)], cv=2),
+        lambda model: BaggingClassifier(model, n_estimators=2, random_state=0),
+        OneVsRestClassifier,
+        OneVsOneClassifier,
+    ],
+)
+def test_ensembles_that_replace_labels_are_told_the_numbers_they_use(around: Any) -> None:
+    """The page on pipelines says so: other classes would find no label of theirs."""
+    seen, labels = answers(seed=0)
+    model = DPLogisticRegression(classes=(0, 1), epsilon=5.0, bounds=BOUNDS, random_state=0)
+    assert around(model).fit(seen, labels).score(seen, labels) > 0.7
 
 
 def test_a_generator_is_no_seed() -> None:
