@@ -141,7 +141,7 @@ def read_text(path: File) -> str:
         with path.open("rb") as file:
             raw = file.read(LARGEST + 1)
     except OSError:
-        raise InputError(path.name, "it cannot be opened", "check the path") from None
+        raise InputError(path.name or "path", "it cannot be opened", "check the path") from None
     return decoded(path.name, raw)
 
 
