@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from bundled import docstrings
+from support import every
 
 from dpcore.datasets.bars import WORDS, bar_documents, bars
 from dpcore.datasets.corpora import find_corpus
@@ -129,9 +130,18 @@ def test_words_are_public_or_the_fit_is_a_rehearsal(tmp_path: Path) -> None:
     pd.DataFrame({"text": ["red apples", "green pears", "no", "it"] * 8}).to_csv(path, index=False)
     with pytest.raises(InputError, match=r"notes\.vocab\.txt"):
         load_documents(path)
-    corpus = load_documents(path, infer_vocabulary=True)
-    assert corpus.schema.rehearsal
-    assert corpus.schema.words == ("apples", "green", "pears", "red")
+    for _ in range(2):  # also where public words lie beside it
+        corpus = load_documents(path, infer_vocabulary=True)
+        assert corpus.schema.rehearsal
+        assert corpus.schema.words == ("apples", "green", "pears", "red")
+        (tmp_path / "notes.vocab.txt").write_text("pears\n", encoding="utf-8")
+    assert not load_documents(path).schema.rehearsal
+
+
+@every("name", ["schema", "vocabulary", "text", "infer_vocabulary"])
+def test_documents_that_come_with_their_words_take_no_others(name: str) -> None:
+    with pytest.raises(InputError, match=rf"^{name}: .*leave it out"):
+        load_documents("bundled:bars", **{name: True})
 
 
 def test_whose_documents_they_are_is_public(tmp_path: Path) -> None:

@@ -84,6 +84,11 @@ def load_documents(
     PrivateCorpus(sealed)
     """
     facts: dict[str, Any] = {}
+    if isinstance(source, str) and source.startswith(("bundled:", "published:")):
+        how = {"schema": schema, "vocabulary": vocabulary, "text": text}
+        for name, value in (how | {"infer_vocabulary": infer_vocabulary or None}).items():
+            if value is not None:
+                raise InputError(name, "these documents come with their words", "leave it out")
     if isinstance(source, str) and source.startswith("bundled:"):
         corpus = find_corpus(source.removeprefix("bundled:")).make()
     elif isinstance(source, str) and source.startswith("published:"):
@@ -157,6 +162,8 @@ def _public(
             if listed
             else words_of("vocabulary", vocabulary)
         )
+    if infer and not _ends(path, ".npz"):
+        return Vocabulary(frequent(texts_of(path, text, schema)[0]), rehearsal=True)
     usual = vocabulary_path(Path(path.name) if isinstance(path, InMemory) else path)
     if not isinstance(path, InMemory) and usual.is_file():
         return Vocabulary(read_vocabulary(usual))
@@ -166,8 +173,6 @@ def _public(
             "bags of words refer to words by number and do not contain them",
             f"give a file with one word per line, for example {usual.name} next to the counts",
         )
-    if infer:
-        return Vocabulary(frequent(texts_of(path, text, schema)[0]), rehearsal=True)
     raise InputError(
         "vocabulary",
         "no public list of words was given",
