@@ -238,9 +238,9 @@ class _Private(_Parameters):
         return self.fit_.sample(count, seed).to_numpy(dtype=float)
 
     def _given(self, X: ArrayLike) -> Array:
-        """Rows to speak of, as they are."""
+        """Rows to speak of, whose cells mean what they mean in a fit."""
         check_is_fitted(self)
-        return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+        return np.asarray(validate_data(self, _cells_read(X), dtype=np.float64, reset=False))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -952,6 +952,7 @@ class DPLatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     def _counted(self, X: ArrayLike) -> Bags:
         check_is_fitted(self)
+        X = _cells_read(X)
         counts = validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr")
         return Bags.of(*_entries(counts), counts.shape[1])
 

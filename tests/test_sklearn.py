@@ -376,6 +376,15 @@ def test_a_frame_is_read_cell_by_cell_as_everywhere(
         np.testing.assert_array_equal(seen[0], seen[2])
 
 
+def test_cells_mean_in_a_prediction_what_they_mean_in_a_fit() -> None:
+    words = pd.DataFrame({"a": ["0", "TRUE", " 1 "], "b": ["1e0", "false", "0.5"]})
+    numbers = pd.DataFrame({"a": [0.0, 1.0, 1.0], "b": [1.0, 0.0, 0.5]})
+    model = DPKMeans(1, bounds=(-5, 5), random_state=0).fit(words)
+    np.testing.assert_array_equal(model.transform(words), model.transform(numbers))
+    with pytest.raises(dp.InputError, match="a cell is not a number"):
+        model.predict(words.replace("0", "1_000"))
+
+
 def test_bounds_are_given_in_many_forms() -> None:
     frame = pd.DataFrame(np.random.default_rng(0).uniform(0, 1, (60, 3)), columns=list("abc"))
     limits = [(0, 1), (-1, 2), (0, 5)]
