@@ -57,9 +57,9 @@ class Fit:
     def sample(self, count: int, seed: int = 0, schema: Schema | None = None) -> pd.DataFrame:
         """Synthetic rows from the fitted model; free, because it reads only what was released.
 
-        schema: rows are drawn inside its public limits, as real ones would be; by default those of
-        the fit's own schema. Raises InputError for a count or a seed that is not a whole number of
-        0 or more, or for more than a billion rows.
+        schema: rows are drawn inside its public limits, as real ones would be, and of a ball inside
+        the box around it; by default those of the fit's own schema. Raises InputError for a count
+        or a seed that is not a whole number of 0 or more, or for more than a billion rows.
         """
         count, seed = whole("count", count, least=0, most=10**9), whole("seed", seed, least=0)
         draw = partial(self.parameters.sample, rng=np.random.default_rng(seed))
@@ -130,8 +130,8 @@ def _seen_of(schema: Any, reads: str) -> Any:
 
 
 def _drawn_inside(draw: Callable[[int], pd.DataFrame], count: int, schema: Schema) -> pd.DataFrame:
-    """Rows drawn anew while they lie outside the limits; what stays outside is moved to them, as
-    are the cells of binary columns and of categories, which are 0 or 1 in real rows.
+    """Rows drawn anew while numbers and dates lie outside the limits; what stays outside is moved
+    to them, as are the cells of binary columns and of categories, whose limits are 0 and 1.
 
     A model that hardly ever draws a row inside the limits says little about real rows; then the
     rest lies at the limits.
@@ -139,22 +139,18 @@ def _drawn_inside(draw: Callable[[int], pd.DataFrame], count: int, schema: Schem
     import pandas as pd
 
     rows = draw(count)
-    limits = {c.name: (c.low, c.high) for c in schema.columns if c.is_number and c.name in rows}
-    low, high = (pd.Series({name: pair[side] for name, pair in limits.items()}) for side in (0, 1))
+    ends = {c.name: (c.lower, c.upper) for c in schema.numeric_columns() if c.name in rows}
+    low, high = (pd.Series({name: pair[side] for name, pair in ends.items()}) for side in (0, 1))
+    numbers = [c.name for c in schema.columns if c.is_number and c.name in ends]
     batches, missing = [], count
     for _ in range(DRAWS):
-        cells = rows[list(limits)]
-        inside = ((cells >= low) & (cells <= high)).all(axis=1)
+        cells = rows[numbers]
+        inside = ((cells >= low[numbers]) & (cells <= high[numbers])).all(axis=1)
         batches.append(rows[inside].head(missing))
         missing -= len(batches[-1])
         if not missing:
             break
         rows = draw(count)
-    else:
-        rows[list(limits)] = rows[list(limits)].clip(low, high, axis=1)
-        batches.append(rows.head(missing))
-    rows = pd.concat(batches, ignore_index=True)
-    numbers = [c.name for c in schema.numeric_columns()]
-    binary = [name for name in numbers if name in rows and name not in limits]
-    rows[binary] = rows[binary].clip(0, 1)
+    rows = pd.concat([*batches, rows.head(missing)], ignore_index=True)
+    rows[list(ends)] = rows[list(ends)].clip(low, high, axis=1)
     return rows
