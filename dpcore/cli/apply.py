@@ -43,7 +43,8 @@ Exit codes: 0 done; 1 the release fails verification; 2 bad input.
 
 
 def run(args: argparse.Namespace) -> None:
-    """Open, read, answer. Nothing is written before all of it is known."""
+    """Open, read, answer. Nothing is written before all of it is known. Raises InputError for what
+    cannot be read, and for options about rows where there are none."""
     from dpcore.releases.opened import open_release
     from dpcore.releases.sheet import as_csv
 
