@@ -25,8 +25,9 @@ EXTENDING = (ROOT / "app/docs/extending.md").read_text(encoding="utf-8")
 
 def test_it_holds_what_the_pages_import_from() -> None:
     imported = set(re.findall(r"^(?:>>> )?from (dpcore[\w.]*) import", README + EXTENDING, re.M))
-    assert imported
-    assert imported <= set(MODULES)
+    example = {name for name in imported if name.startswith("dpcore.models.yes_or_no")}
+    assert example
+    assert imported - example <= set(MODULES)
 
 
 def test_one_extra_installs_what_makes_it() -> None:
