@@ -76,7 +76,8 @@ def _links(page: str, choices: Scenario | Composition) -> None:
     st.code(f"{here}?{link}".rstrip("?"), language=None, wrap_lines=True)
     state = link if page == "explore" else f"{page}?{link}".rstrip("?")
     st.caption(frame.PRESENT)
-    st.code(f'dpcore explore "{state}"', language=None, wrap_lines=True)
+    command = f'dpcore explore "{state}"' if state else "dpcore explore"
+    st.code(command, language=None, wrap_lines=True)
 
 
 def _files(scenario: Scenario, data: Data, study: Study) -> None:

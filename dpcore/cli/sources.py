@@ -48,7 +48,13 @@ def document(field: str, path: Path) -> Any:
     kind = "TOML" if path.suffix == ".toml" else "JSON"
     try:
         text = path.read_text(encoding="utf-8-sig")
-        return tomllib.loads(text) if kind == "TOML" else json.loads(text)
+        if kind == "TOML":
+            return tomllib.loads(text)
+        from dpcore.releases.dossier import unique_keys
+
+        return json.loads(text, object_pairs_hook=unique_keys)
+    except InputError as refusal:
+        raise InputError(field, refusal.problem, refusal.remedy) from None
     except OSError:
         raise InputError(
             field, "it cannot be read", "give the path of a JSON or TOML file"

@@ -181,7 +181,7 @@ def read_dossier(path: str | Path) -> dict[str, Any]:
         raise InputError("dossier", "it is a pipe or a device", NAME_IT)
     try:
         text = file.read_text(encoding="utf-8")
-        record = json.loads(text, object_pairs_hook=_once)
+        record = json.loads(text, object_pairs_hook=unique_keys)
     except OSError as problem:
         raise InputError("dossier", f"it cannot be read ({problem.strerror})", NAME_IT) from None
     except (ValueError, RecursionError):
@@ -191,11 +191,12 @@ def read_dossier(path: str | Path) -> dict[str, Any]:
     return record
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; ValueError where a key occurs twice: readers would not agree on it."""
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object of its pairs. Raises InputError where a key occurs twice: readers would not
+    agree on it."""
     entries = dict(pairs)
     if len(entries) < len(pairs):
-        raise ValueError("a key occurs twice")
+        raise InputError("file", "a key occurs twice in one object", "keep one of the two")
     return entries
 
 

@@ -423,6 +423,18 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "it is not JSON",
     ),
     (
+        "a noise stated twice",
+        lambda tmp: [
+            "account",
+            "--delta",
+            "1e-5",
+            "--events",
+            written(tmp, "e.json", '[{"noise_multiplier": 5, "noise_multiplier": 50}]', None),
+        ],
+        "events",
+        "a key occurs twice",
+    ),
+    (
         "no question",
         lambda tmp: ["account", "--file", written(tmp, "q.json", "5", None)],
         "file",
