@@ -84,10 +84,12 @@ def over_worlds(
     share, needed, enough = takes(replace(wish, at_least=at_least), curve, rows, rho, delta)
     (release,) = then.releases
     release = replace(
-        release, epsilon=scenario.epsilon, at_least=share, needed=needed, rows_needed=enough
-    )
+        release, name="", epsilon=scenario.epsilon,
+        at_least=share, needed=needed, rows_needed=enough,
+    )  # fmt: skip
     keeps = texts.over_worlds(scenario.epsilon, release.low, release.high, release.median)
-    return keeps, *replace(then, releases=(release,)).ranges(), *then.decided()
+    needs = [line.replace("epsilon", "ε") for line in replace(then, releases=(release,)).ranges()]
+    return keeps, *needs, *then.decided()
 
 
 def table(

@@ -500,7 +500,10 @@ def test_a_wanted_share_takes_a_range_of_epsilons_and_of_rows(
 
 def test_every_model_says_what_decides_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
     told = planner(monkeypatch, [curve(0.05)]).plan(1.0, DELTA)
-    assert "Where gmm falls in its range depends on how far apart" in export.plan_page(told)
+    assert (
+        "Where in its range a release of a mixture of Gaussians lies depends on how far apart"
+        in export.plan_page(told)
+    )
     for model in declarations().values():
         assert len(model.worlds) == len(set(model.worlds)) == len(WORLDS)
         assert model.decides[0].islower()

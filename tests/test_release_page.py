@@ -368,8 +368,8 @@ def test_on_stand_in_rows_an_accuracy_is_a_range_over_worlds(
     while (told := several.over_worlds(scenario, data, data.schema, 0.4)) is None:
         time.sleep(0.01)
     assert told[0] == release_texts.over_worlds(1.0, 0.37, 0.37, 0.37)
-    assert told[1].startswith("40% for 'gmm' takes epsilon = ")
-    assert "in its range depends on how far apart" in told[2]
+    assert told[1].startswith("40% takes ε = ")
+    assert "lies depends on how far apart" in told[2]
     assert {given[2] for given in curves} == {5000}, "a release reads all rows"
 
 
@@ -383,7 +383,7 @@ def test_rows_are_said_for_the_epsilon_of_the_release(
     assert data is not None
     while (told := several.over_worlds(scenario, data, data.schema, share)) is None:
         time.sleep(0.01)
-    assert f"(with epsilon = {show(epsilon)}: " in told[1], told[1]
+    assert f"(with ε = {show(epsilon)}: " in told[1], told[1]
 
 
 def planned_scene(at: AppTest) -> Any:

@@ -128,7 +128,8 @@ class PlannedRelease:
         parts = [f"takes {', '.join(needs)}"] if needs else []
         if out:
             parts.append(f"is reached at no simulated epsilon on {listed(out, 'or')} rows")
-        return f"{_share(self.at_least)} for {self.name!r} {' and '.join(parts)}."
+        whose = f" for {self.name!r}" if self.name else ""
+        return f"{_share(self.at_least)}{whose} {' and '.join(parts)}."
 
 
 @dataclass(frozen=True)
@@ -183,16 +184,14 @@ class ReleasePlan:
         """What wanted shares take over the worlds, and which releases may keep nothing."""
         takes = (sentence for release in self.releases if (sentence := release.sentence()))
         empty = [
-            repr(release.name)
+            f" of {release.name!r}" if release.name else ""
             for release in self.releases
             if release.low < NOTHING <= release.median
         ]
         if not empty:
             return tuple(takes)
-        many = len(empty) > 1
-        head = (
-            f"The range{'s' if many else ''} of {' and of '.join(empty)} begin{'' if many else 's'}"
-        )
+        ranges, begin = ("ranges", "begin") if len(empty) > 1 else ("range", "begins")
+        head = f"The {ranges}{' and'.join(empty)} {begin}"
         return (
             *takes,
             f"{head} at 0%: on some simulated tables, none of the exact fit's gain is kept.",
@@ -201,8 +200,8 @@ class ReleasePlan:
     def decided(self) -> tuple[str, ...]:
         """What decides where in its range each model lies."""
         return tuple(
-            f"Where {model} falls in its range depends on {declaration(model).decides}."
-            for model in dict.fromkeys(release.model for release in self.releases)
+            f"Where in its range a release of {model.noun} lies depends on {model.decides}."
+            for model in map(declaration, dict.fromkeys(release.model for release in self.releases))
         )
 
     def as_dict(self) -> dict[str, Any]:
