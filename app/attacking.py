@@ -140,6 +140,12 @@ class Game:
                 return
 
 
+def demand_quick(scenario: Scenario) -> None:
+    """Raise InputError for models of which hundreds of fits would keep one waiting for minutes."""
+    if scenario.cost > 1.0:
+        raise InputError("model", *texts.takes_long(scenario.model))
+
+
 def game(
     scenario: Scenario,
     data: Data,
@@ -152,11 +158,10 @@ def game(
 ) -> Game:
     """The attack on one row, as far as it is played; one for everything else than the budget.
 
-    It goes on behind the page. Raises InputError for choices that cannot be fitted, and for models
-    of which hundreds of fits would keep one waiting for minutes.
+    It goes on behind the page. Raises InputError for choices that cannot be fitted, and as
+    :func:`demand_quick` does.
     """
-    if scenario.cost > 1.0:
-        raise InputError("model", *texts.takes_long(scenario.model))
+    demand_quick(scenario)
     fixed = replace(scenario, epsilon=1.0, noise=0, metric="", show="", x=0, y=1, hide="", pins="")
     key: Hashable = ("attack", data.key, fixed, whose, row, typed)
     running: Game = store.answers.get(key, lambda: _begun(scenario, data, whose, row, typed))

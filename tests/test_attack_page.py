@@ -168,6 +168,7 @@ def test_models_that_take_long_name_the_command_instead(data: str) -> None:
     assert not at.exception
     (refused,) = [str(one.value) for one in at.error]
     assert refused == str(InputError("model", *attack_texts.takes_long(opening(data).model)))
+    assert not at.select_slider, "there is nothing to drag it for"
 
 
 @pytest.mark.merge

@@ -48,6 +48,12 @@ def page() -> None:
     whose, row, cells = victim(data)
     names = data.schema.thing, escape(data.unit), escape(scenario.title), escape(data.title)
     above.html(f'<p class="dp-lead">{texts.lead(*names, made_up=whose == WORST)}</p>')
+    try:
+        attacking.demand_quick(scenario)
+    except DPCoreError as refusal:
+        st.error(str(refusal))
+        exhibits()
+        return
     step()
     cover("attack", hide, st.query_params.clear)
     place = attacking.EPSILONS.index(st.session_state["attack_step"])
