@@ -22,23 +22,24 @@ const tenTo = (power) =>
   `10${[...String(power)].map((digit) => (digit === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)])).join("")}`;
 
 /**
- * A number of three figures, small ones with a power of ten.
+ * A number of three figures, very small and large ones with a power of ten.
  * @param {number} value
  */
 export function inPowers(value) {
-  if (value === 0 || Math.abs(value) >= 1e-3) return formatNumber(value, 3);
+  const text = formatNumber(value, 3);
+  if (!/e|0\.000/.test(text)) return text;
   const [figures, power] = value.toExponential(2).split("e");
   return `${Number(figures)} × ${tenTo(Number(power))}`;
 }
 
 /**
- * A number beside an axis: the minus sign of print, small ones with a power of ten.
+ * A number beside an axis: the minus sign of print, very small and large ones with a power of ten.
  * @param {number} value
  */
 export function tickLabel(value) {
   const text = formatNumber(value, 6);
   const power = inPowers(value).replace(" × ", "·").replace(/^1·/, "");
-  return (/e-|^0.0001$/.test(text) ? power : text).replace("-", "−");
+  return (/e|^0.0001$/.test(text) ? power : text).replace("-", "−");
 }
 
 /**

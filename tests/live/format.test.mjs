@@ -31,6 +31,9 @@ test("ticks have the minus sign of print, and small powers of ten their exponent
   assert.equal(format.tickLabel(1e-5), "10⁻⁵");
   assert.equal(format.tickLabel(1e-12), "10⁻¹²");
   assert.equal(format.tickLabel(3e-5), "3·10⁻⁵");
+  assert.equal(format.tickLabel(1e7), "10⁷");
+  assert.equal(format.tickLabel(-25_000_000), "−2.5·10⁷");
+  assert.equal(format.tickLabel(Infinity), "–");
   assert.equal(format.tickLabel(1.05e-5), "1.05·10⁻⁵");
   assert.equal(format.tickLabel(0.001), "0.001");
   assert.equal(format.tickLabel(0), "0");
