@@ -141,7 +141,7 @@ class Game:
 
 
 def demand_quick(scenario: Scenario) -> None:
-    """Raise InputError for models of which hundreds of fits would keep one waiting for minutes."""
+    """Raise InputError for models whose hundreds of fits would take minutes."""
     if scenario.cost > 1.0:
         raise InputError("model", *texts.takes_long(scenario.model))
 

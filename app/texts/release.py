@@ -227,7 +227,7 @@ CONTROLLER = "Who is responsible for the data"
 PURPOSE = "What the release is for"
 FOR_REPORT = "Printed in the report as you write it; may be left empty."
 USE_NARROWER = "Use these limits from now on"
-NARROWER_IN_USE = "These limits are in use: stand-in rows, fits and later releases lie within them."
+NARROWER_IN_USE = "These limits are now used for stand-in rows, fits and later releases."
 ANYONE_CAN_CHECK = (
     "Anyone can check the release without the data, and use it as a model: dpcore verify FOLDER, "
     "dpcore apply FOLDER NEW.csv"

@@ -195,7 +195,9 @@ ROWS_READ = (
 STAND_IN_DOCUMENTS = (
     "Planning on stand-in documents drawn from your words, as many as the file has."
 )
-STAND_IN_ROWS = "Planning on stand-in rows drawn from your limits, as many as the table has."
+STAND_IN_ROWS = (
+    "Planning on stand-in rows drawn from your limits, as many as a fit of the table reads."
+)
 SHOW_EXACT = "I am the custodian: show the exact fit"
 
 # On pages that need a table, without any.

@@ -101,19 +101,17 @@ def outside_at_most(lower: Array, upper: Array, ends: Array, counts: Array, sd: 
 
     ends ``(B, d, 17)``, counts ``(B, d, 18)``, sd ``(B,)``: of the last histogram. What it shows in
     bins that reach outside, and :data:`CONFIDENT` deviations of the noise in them; nothing lies
-    outside a public limit. That noise has made such bins seem emptier is more likely because it is
-    why they were left out: the deviations allow for it (``test_limits.py`` counts how often).
+    outside a public limit. Bins are left out because they seem empty, so noise has more often made
+    them seem emptier than fuller; the deviations allow for that.
     """
     counts, public = finite(counts), np.ones((*lower.shape, 1))
     edges = np.concatenate([-public, ends, public], axis=-1)
     cut = (edges[..., :-1] < lower[..., None]) | (edges[..., 1:] > upper[..., None])
-    cut[..., 0] &= lower > -1.0
-    cut[..., -1] &= upper < 1.0
     many = cut.sum(axis=2)
     outside = np.maximum((counts * cut).sum(axis=2), 0.0)
     outside += CONFIDENT * sd[:, None] * np.sqrt(many)
     whole = np.maximum(counts.sum(axis=2), math.sqrt(BINS + 2.0) * sd[:, None])
-    return np.asarray(np.minimum(outside / np.maximum(whole, TINY), many > 0))
+    return np.asarray(np.minimum(outside / np.maximum(whole, TINY), 1.0))
 
 
 def rounded(lower: Array, upper: Array, center: Array, half_range: Array) -> tuple[Array, Array]:

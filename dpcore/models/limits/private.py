@@ -69,9 +69,8 @@ class LimitsRecipe(Recipe):
             at = list(columns)
             ends = narrow.rounded(*ends, public.center[at], public.half_range[at])
             cut = narrow.outside_at_most(*ends, between, counts, sd)
-            whole = (
-                np.ones((3, session.runs, public.dim)) * np.array([-1.0, 1.0, 0.0])[:, None, None]
-            )
+            whole = np.zeros((3, session.runs, public.dim))
+            whole[0], whole[1] = -1.0, 1.0  # of columns that hold no numbers
             whole[:, :, at] = (*ends, cut)
             history.append(Limits(*whole))
         return Runs(history[-1], tuple(history))

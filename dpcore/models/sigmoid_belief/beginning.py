@@ -53,10 +53,8 @@ def beginnings(
         middle, sd = ball.middle[run] / 2.0, scale * float(released.mean_sd[run])
         about, other = middle + scale * mean, finite(pixels.sums[run, 0]) / (2.0 * rows)
         other_sd = float(pixels.sums_sd[run]) / (2.0 * rows)
-        whole, apart = (
-            max(math.hypot(sd, other_sd), TINY),
-            np.clip(other - about, -FARTHEST, FARTHEST),
-        )
+        whole = max(math.hypot(sd, other_sd), TINY)
+        apart = np.clip(other - about, -FARTHEST, FARTHEST)
         moved = (sd / whole) ** 2 * apart
         share = belief.shares(rows * (about + moved), rows * sd * other_sd / whole, rows)
         # An error of the mean looks like a factor. But clipped rows have a mean of their own.

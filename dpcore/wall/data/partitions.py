@@ -256,9 +256,9 @@ class PartedRows:
     @cached_property
     def units(self) -> Array:
         """All rows ``(n, d)`` at once, as of a table in memory; refused where blocks were asked."""
-        how = {"private": self._private, "columns": self._gaps, "gaps": self._gaps}
-        units = unit_rows(self._table, self._public, **how)
-        return units if self._gaps else clip_to_ball(units, self._reach)
+        gaps = self._gaps
+        units = unit_rows(self._table, self._public, private=self._private, columns=gaps, gaps=gaps)
+        return units if gaps else clip_to_ball(units, self._reach)
 
     def total(self, of_rows: OfRows) -> Array:
         """The sum over all parts of what ``of_rows`` gives for their blocks ``(...)``: one pass.
