@@ -3,8 +3,9 @@
 They differ from scikit-learn's own in what privacy needs: public ``bounds``, limits that could be
 printed before anybody saw the data; ``random_state=None`` draws noise from the system's entropy,
 and a number makes a rehearsal that can be repeated; labels and factors are said of rows that are
-handed in, and none are kept from the fit. A training cell that is missing, infinite or out of
-bounds takes its public fill: a refusal would tell of it.
+handed in, and none are kept from the fit. A cell that is missing or infinite takes its column's
+public fill, the middle of its bounds, in a fit, where a refusal would tell of it, and in what is
+said of rows; of documents, a cell that is not a count counts as 0.
 
 With ``ledger``, the path of a budget ledger, each fit is paid for there before its noise is drawn,
 those of clones and of other processes too: what a search spends adds up, and ends where the budget
@@ -70,6 +71,7 @@ CELL_ERRORS = {
     "Expected a 2-dimensional container": "it is not a two-dimensional table",
 }
 UNFITTED_STEPS = "no earlier step, such as a scaler or an imputer, was fitted to these rows"
+AS_FITTED: dict[str, Any] = {"ensure_all_finite": False}  # such cells are filled
 NO_NUMBER = ("X", "a cell is not a number", "give rows of real numbers")
 Pair = tuple[float, float]
 Bounds = Pair | Sequence[Pair] | tuple[Sequence[float], Sequence[float]] | dict[str, Pair] | float
@@ -214,12 +216,7 @@ class _Private(_Parameters):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)
                 rows = validate_data(
-                    self,
-                    X,
-                    dtype=np.float64,
-                    ensure_all_finite=False,
-                    ensure_min_samples=1,
-                    accept_sparse=accept_sparse,
+                    self, X, dtype=np.float64, accept_sparse=accept_sparse, **AS_FITTED
                 )
         except (ValueError, TypeError, OverflowError) as error:
             message = str(error)
@@ -240,11 +237,13 @@ class _Private(_Parameters):
     def _given(self, X: ArrayLike) -> Array:
         """Rows to speak of, whose cells mean what they mean in a fit."""
         check_is_fitted(self)
-        return np.asarray(validate_data(self, _cells_read(X), dtype=np.float64, reset=False))
+        rows = validate_data(self, _cells_read(X), dtype=np.float64, reset=False, **AS_FITTED)
+        fills = np.array([c.fill for c in self.fit_.schema.numeric_columns()], dtype=float)
+        return np.where(np.isfinite(rows), rows, fills)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.non_deterministic = self.random_state is None
+        tags.non_deterministic, tags.input_tags.allow_nan = self.random_state is None, True
         return tags
 
 
@@ -256,10 +255,12 @@ def with_columns(model: Any, columns: Sequence[str]) -> Any:
 
 
 def _cells_read(X: Any) -> Any:
-    """A data frame, or an array but of numbers, cell by cell; anything else as it is."""
+    """A data frame, or an array but of numbers, cell by cell, and a masked one, whose masked cells
+    are missing; anything else as it is."""
     import pandas as pd
 
-    if isinstance(X, np.ndarray) and X.dtype.kind not in "biufc" and X.ndim == 2:
+    masked = isinstance(X, np.ma.MaskedArray)
+    if isinstance(X, np.ndarray) and X.ndim == 2 and (masked or X.dtype.kind not in "biufc"):
         return _cells_read(pd.DataFrame(X)).to_numpy()
     if not isinstance(X, pd.DataFrame) or X.columns.nlevels > 1:
         return X
@@ -307,8 +308,8 @@ def _schema(names: list[str], bounds: Bounds | None) -> Schema:
             raise InputError(
                 "bounds", "the bounds of a column are not a pair", "give {name: (lower, upper)}"
             )
-    if isinstance(bounds, bool):
-        raise InputError("bounds", "a Boolean was given", "give (lower, upper), or a radius")
+    if isinstance(bounds, (bool, str)):
+        raise InputError("bounds", "they are not numbers", "give (lower, upper), or a radius")
     try:
         pairs = np.asarray(bounds, dtype=float)
     except (TypeError, ValueError):
@@ -540,8 +541,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Grouped):  # 
         """Distances of rows ``(n, d)`` to the centres ``(n, K)``, in half ranges of the bounds, as
         the fit measures them.
 
-        Raises scikit-learn's NotFittedError before a fit and ValueError for rows of other columns
-        or with missing cells.
+        Raises scikit-learn's NotFittedError before a fit and ValueError for rows of other columns.
         """
         rows = self._given(X)
         away = (rows[:, None] - self.cluster_centers_) / self._half_range
@@ -774,6 +774,8 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
         names = self._names(rows)
         schema = _schema(names, self.bounds)
         infer = self._reads_classes()
+        if isinstance(y, np.ma.MaskedArray):  # a masked outcome is missing
+            y = np.ma.filled(y.astype(object), None)
         labels = column_or_1d(y if infer else np.asarray(y, object), warn=True)
         if len(labels) != rows.shape[0]:
             raise InputError(
@@ -847,8 +849,8 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
         """Log odds of the second outcome for rows ``(n, d)``: ``(n,)``, averaged over the
         uncertainty of the coefficients.
 
-        Raises scikit-learn's NotFittedError before a fit and ValueError for rows of other columns
-        or with missing cells; so do the other methods.
+        Raises scikit-learn's NotFittedError before a fit and ValueError for rows of other columns;
+        so do the other methods.
         """
         return np.asarray(self._coefficients().log_odds(self._given(X))[0])
 
@@ -953,7 +955,9 @@ class DPLatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMi
     def _counted(self, X: ArrayLike) -> Bags:
         check_is_fitted(self)
         X = _cells_read(X)
-        counts = validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr")
+        counts = validate_data(
+            self, X, dtype=np.float64, reset=False, accept_sparse="csr", **AS_FITTED
+        )
         return Bags.of(*_entries(counts), counts.shape[1])
 
     def __sklearn_tags__(self) -> Tags:
