@@ -119,7 +119,7 @@ function paintBars({ live }, layer, step, pen, tiles) {
   tiles.forEach(({ x, y, width, height }, i) => {
     const [middle, row] = [x + width / 2, height / high];
     pen.globalAlpha = 0.35;
-    pen.fillStyle = live.ink(null);
+    pen.fillStyle = pen.strokeStyle = live.ink(null);
     pen.fillRect(middle - 0.5, y, 1, height);
     pen.globalAlpha = 1;
     for (let k = 0; k < high; k += 1) {
@@ -129,7 +129,6 @@ function paintBars({ live }, layer, step, pen, tiles) {
       const [byte, edge] = [cells[i * high + k], layer.edges?.[i * high + k]];
       pen.fillStyle = live.palette[Number(byte > 128)];
       if (byte) pen.fillRect(...bar(byte));
-      pen.strokeStyle = live.ink(null);
       if (edge) pen.strokeRect(...bar(edge));
     }
   });
@@ -162,31 +161,30 @@ export const heatmap = {
       const [{ x, y, height }] = tiles;
       names.forEach((node, i) =>
         put(node, x - 8, y + (height * (i + 0.5)) / names.length + 4, "end"));
-      const [low, top] = textsAt(layer.ends, step);
+      const [low, high] = textsAt(layer.ends, step), right = key.x + key.width + 6;
+      // A long text is smaller, or ends early.
+      const room = card.frame.x1 - right;
+      const top = card.widest([high]) * 0.7 > room ? high.split(";")[0] : high;
       put(ends[0], key.x - 6, key.y + 9, "end").textContent = low;
-      put(ends[1], key.x + key.width + 6, key.y + 9).textContent = top;
-      // A long text is smaller, so that it stays on the card.
-      const room = card.frame.x1 - key.x - key.width - 6;
+      put(ends[1], right, key.y + 9).textContent = top;
       set(ends[1], { style: `font-size: ${12 * clamp(room / card.widest([top]), 0.7, 1)}px` });
     };
   },
 
   paint(card, /** @type {Heatmap} */ layer, step, pen) {
-    const [, , high, wide] = layer.shape;
+    const { shape: [, , high, wide], edges, above } = layer;
     const { zero, palette: [blue, orange] } = card.live;
     const board = imageOf(layer, step, [zero, blue, orange]);
     const { tiles, key } = tilesOf(layer, card.frame, card.widest(layer.rows));
     pen.imageSmoothingEnabled = false;
-    if (layer.edges) paintBars(card, layer, step, pen, tiles);
-    else {
-      tiles.forEach(({ x, y, width, height }, i) =>
-        pen.drawImage(board, 0, i * high, wide, high, x, y, width, height));
-    }
+    if (edges) paintBars(card, layer, step, pen, tiles);
+    else tiles.forEach(({ x, y, width, height }, i) =>
+      pen.drawImage(board, 0, i * high, wide, high, x, y, width, height));
     const shade = pen.createLinearGradient(key.x, 0, key.x + key.width, 0);
-    const inks = (layer.edges ? [blue, blue, orange, orange] : [blue, zero, orange])
-      .slice(Number(layer.above) * (layer.edges ? 2 : 1));
+    const inks = (edges ? [blue, blue, orange, orange] : [blue, zero, orange])
+      .slice(above ? (edges ? 2 : 1) : 0);
     inks.forEach((ink, i) => shade.addColorStop(
-      layer.edges && inks.length > 2 ? [0, 0.5, 0.5, 1][i] : i / (inks.length - 1), ink));
+      edges && !above ? [0, 0.5, 0.5, 1][i] : i / (inks.length - 1), ink));
     pen.fillStyle = shade;
     pen.fillRect(key.x, key.y, key.width, key.height);
   },

@@ -413,6 +413,24 @@ def test_the_first_picture_keeps_its_place_when_the_controls_arrive(
     assert max(tops) - min(tops) <= 2, tops
 
 
+def test_no_word_in_a_picture_leaves_its_card(explore: Any) -> None:
+    """A key that is too long is smaller, or ends early; lists beside a title show their choice."""
+    page = explore("?data=wine&model=covariance")
+    inside = """() => [...document.querySelectorAll('.dpl-card svg[role] text')].every((word) =>
+        word.getBoundingClientRect().right <= word.ownerSVGElement.getBoundingClientRect().right)"""
+    for width in (1024, 390, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(inside, timeout=5000)
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.goto(page.url.split("?")[0] + "?data=iris")
+    lists = page.locator("[data-choice]")
+    lists.nth(2).wait_for()
+    wide = "lists => lists.map((one) => one.offsetWidth)"
+    now = lists.evaluate_all(wide)
+    lists.evaluate_all("lists => lists.forEach((one) => { one.style.minWidth = 'max-content'; })")
+    assert lists.evaluate_all(wide) == now
+
+
 def test_a_pinned_view_stays_while_the_slider_is_dragged(explore: Any) -> None:
     page = explore(f"?{SMALL}")
     page.get_by_role("button", name="Pin this view").click()
