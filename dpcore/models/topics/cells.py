@@ -35,7 +35,7 @@ DOUBT = 2.0  # deviations of its noise that are taken off what topics differ by
 APART = 0.05  # spread of topics of which half is kept, where noise is as large as counts
 CLEAR = 0.5  # noise of a cell, as a share of a usual count, below which they have less
 FAINT = 0.25  # of the differences: fewer are none, and all topics are the words of all documents
-FADING = 0.05  # the same after half of the steps: the others are for words alone
+HARDLY = 0.15  # spread of topics that may be no more than what noise makes of equal ones
 LEAST = 1e-6  # of the weights is even: no multiple is ruled out
 LEARNED = 20_000  # cells by which the weights are found
 BLOCK = 1 << 16  # cells of runs that are worked on together
@@ -57,11 +57,12 @@ def sharpened(memory: Memory, prior: float, words: Frequencies | None = None) ->
 
 
 def hidden(memory: Memory, words: Frequencies | None) -> NDArray[np.bool_]:
-    """Whether hardly anything of what topics differ by is likely to be kept ``(B,)``."""
+    """Whether topics hardly differ ``(B,)``, even if a deviation of noise hides what they differ
+    by."""
     faint = np.zeros(len(memory.counts), dtype=bool)
     if memory.counts.shape[1] > 1:
         for at, counts, sd, even in _evenly(memory, words):
-            faint[at] = trusted(counts, sd, even, 0.0) < FADING
+            faint[at] = _spread(counts, sd, even, -1.0)[0] < HARDLY
     return faint
 
 
@@ -123,14 +124,24 @@ def _cells(counts: Array, sd: Array, even: Array) -> Array:
     return np.asarray((part * (topics * cells / whole) + (1.0 - part)) * even)
 
 
-def trusted(counts: Array, sd: Array, even: Array, doubt: float = DOUBT) -> Array:
+def trusted(counts: Array, sd: Array, even: Array) -> Array:
     """How much of what topics differ by is kept ``(R,)``: 0 where noise can have made all of it, 1
     without noise. counts ``(R, K, V)``, noise ``sd (R,)``, even shares ``(R, 1, V)``.
 
-    Topics that are one list in different amounts leave counts of rank one. What is beside that,
-    less its noise, is a share of the squares of the counts: the spread, in units of sqrt(K - 1).
     Documents of equal topics are shared out by noise, and then by what noise had made of the
     topics: so even equal topics spread, by about :data:`APART`, less where noise is weak.
+    """
+    spread, noise = _spread(counts, sd, even, DOUBT)
+    times = np.minimum(spread / APART * (1.0 + (CLEAR / noise) ** 2), HIGHEST) ** 4
+    return np.asarray(times / (1.0 + times))
+
+
+def _spread(counts: Array, sd: Array, even: Array, doubt: float) -> tuple[Array, Array]:
+    """What topics differ by ``(R,)``, less so many deviations of its noise; and the noise of a cell
+    as a share of a usual count ``(R,)``. Arguments as of :func:`trusted`.
+
+    Topics that are one list in different amounts leave counts of rank one. What is beside that,
+    less its noise, is a share of the squares of the counts: the spread, in units of sqrt(K - 1).
     """
     topics, inside = counts.shape[1], even > 0.0
     size = np.maximum(inside.sum(axis=(1, 2)), 1)
@@ -142,9 +153,7 @@ def trusted(counts: Array, sd: Array, even: Array, doubt: float = DOUBT) -> Arra
     beside = (counts**2).sum(axis=(1, 2)) - line - noise * (cells + doubt * np.sqrt(2.0 * cells))
     whole = np.maximum(line - noise * topics, topics * square)
     spread = np.maximum(beside / whole, 0.0) / np.sqrt(topics - 1)
-    ratio = np.maximum(sd / np.sqrt(square / size), 1.0 / HIGHEST)
-    times = np.minimum(spread / APART * (1.0 + (CLEAR / ratio) ** 2), HIGHEST) ** 4
-    return np.asarray(times / (1.0 + times))
+    return spread, np.maximum(sd / np.sqrt(square / size), 1.0 / HIGHEST)
 
 
 def _learned(counts: Array, sd: Array, even: Array, topics: float) -> Array:

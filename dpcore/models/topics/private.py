@@ -3,10 +3,11 @@
 *proved*: the noise is scaled to what a document can change; frequencies of words are released once,
 and the raw noisy sums of the steps are averaged before anything below 0 is cut off. Where noise is
 strong, some steps release words that are not shared out among topics: the first ones, as many as
-the released frequencies of words say, and the second half if noise has hidden the topics in the
-first. *paper*: Park, Foulds, Chaudhuri, Welling 2020, Algorithm 3: documents are resampled to a
-fixed length, the sensitivity is printed without its ``sqrt 2``, every noisy sum is cut off at 0
-before it is mixed in, counted by Wang, Balle, Kasiviswanathan 2019 or by strong composition.
+the released frequencies of words say, and all that are left where a quarter of the steps with
+topics, or the first half of all steps, has shown hardly any difference between topics. *paper*:
+Park, Foulds, Chaudhuri, Welling 2020, Algorithm 3: documents are resampled to a fixed length, the
+sensitivity is printed without its ``sqrt 2``, every noisy sum is cut off at 0 before it is mixed
+in, counted by Wang, Balle, Kasiviswanathan 2019 or by strong composition.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from dpcore.wall.subsample import Minibatches, Sample
 
 LOOK = 2.0  # noise of the release of word frequencies, in units of a step's
 CLEAR = 0.7  # mean count of a word, in deviations of its noise: half of the steps have no topics
+UNCLEAR = 3.0  # the same, below which steps end in words alone unless topics are seen to differ
 CLIP = 0.1  # of a document's length: the paper's a
 MOST_HISTORY = 1 << 22  # numbers of the history
 DELTA_EACH = 1e-6  # of a release in the paper's strong composition
@@ -159,7 +161,8 @@ class TopicRecipe(Recipe):
         words_known = _looked(session, settings, multiplier)
         share = 1.0 if words_known is None else words_known.allowed
         steps = settings.iterations or 1
-        alone = _steps_alone(words_known, topics, steps, session.runs)
+        clear = np.full(session.runs, np.inf) if words_known is None else words_known.clearness
+        alone, quarter, half = _steps_alone(clear, topics, steps), max(1, steps // 4), steps // 2
         one_list = np.zeros((topics, words))
         one_list[0] = 1.0
         memory = lda.nothing(start)
@@ -168,8 +171,11 @@ class TopicRecipe(Recipe):
         for iteration in range(1, steps + 1):
             near = estimate if settings.mode == "paper" else lda.begun(estimate, start, memory)
             emission = lda.expected(near) * share
-            if settings.mode != "paper" and iteration == steps // 2 + 1:
-                alone = np.where(hidden(memory, words_known), steps, alone)
+            tried = (clear < UNCLEAR) & (
+                (iteration == alone + quarter + 1) | (iteration == half + 1)
+            )
+            if tried.any():
+                alone = np.where(tried & hidden(memory, words_known), steps, alone)
             words_alone = iteration <= alone
             emission[words_alone] = one_list
 
@@ -212,20 +218,16 @@ class TopicRecipe(Recipe):
         return Runs(later[-1], later, clipping)
 
 
-def _steps_alone(
-    words: lda.Frequencies | None, topics: int, steps: int, runs: int
-) -> NDArray[np.intp]:
+def _steps_alone(clearness: Array, topics: int, steps: int) -> NDArray[np.intp]:
     """How many of the first steps ``(B,)`` release words that are not shared out among topics.
 
-    A word has the noise of one cell in them, not of K: half of the steps are such where a word's
-    mean is :data:`CLEAR` deviations of the noise in what was looked at, more with more noise. The
-    last step has topics. What a document adds is the same, and so is its sensitivity: the public
-    topics of such a step give all of its words to the first.
+    clearness ``(B,)``: a word's mean in deviations of the noise in what was looked at. A word has
+    the noise of one cell in such steps, not of K: half of the steps are such at :data:`CLEAR`, more
+    with more noise. The last step has topics. What a document adds is the same, and so is its
+    sensitivity: the public topics of such a step give all of its words to the first.
     """
-    if words is None or topics == 1:
-        return np.zeros(runs, dtype=np.intp)
-    part = 1.0 / (1.0 + (words.clearness / CLEAR) ** 2)
-    return np.asarray(np.minimum(steps * part, steps - 1).astype(np.intp))
+    part = 1.0 / (1.0 + (clearness / CLEAR) ** 2)
+    return np.asarray(np.minimum(steps * part, steps - 1 if topics > 1 else 0).astype(np.intp))
 
 
 def _looked(
