@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import expit, logsumexp
 from support import examples
+from wording import LOCATED
 
 import dpcore as dp
 from dpcore.accounting import compose, replay
@@ -27,11 +28,13 @@ from dpcore.figures.plotly import scene_figure
 from dpcore.fitting.api import fit_grid
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
 from dpcore.models.shared.all_rows import ALL_ROWS
+from dpcore.models.shared.location import Location
 from dpcore.models.shared.second_moments import AllRows, Ellipsoid
 from dpcore.models.sigmoid_belief import beginning
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Network, Posterior, Sums
 from dpcore.models.sigmoid_belief.picture import given_back
+from dpcore.models.sigmoid_belief.private import _beside
 from dpcore.models.sigmoid_belief.scoring import YARDSTICK
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.schema import Column, Schema
@@ -383,6 +386,23 @@ def test_an_error_of_the_mean_is_no_factor_and_a_clip_is_no_error() -> None:
     assert strengths[1] < 2.0 * strengths[0] < strengths[2]
 
 
+def test_the_mean_of_all_rows_tells_of_pixels_too() -> None:
+    """By its precision, and at the size that rows had before they were clipped to a ball."""
+    rng, visible, runs = np.random.default_rng(0), 16, 4000
+    mean, rows = rng.uniform(-0.8, 0.8, visible), np.full(runs, 500.0)
+    sums = rows[:, None, None] * mean + rng.normal(0.0, 60.0, (runs, 1, visible))
+    pixels = NoisyClusters(rows[:, None], sums, np.full(runs, 60.0), np.full(runs, 60.0))
+    radius, noise = np.full(runs, 1.0), np.full(runs, 0.04**2)
+    raw = mean / 4.0 + rng.normal(0.0, 0.04, (runs, visible))  # rows had the norm 4
+    unused: Any = None
+    at = Location(rows, raw, noise, raw, radius, unused, unused, (rows, rows, rows))
+    both = _beside(pixels, at)
+    np.testing.assert_allclose(both.sums_sd, 48.0)  # 1 / 48^2 = 1 / 60^2 + 1 / 80^2
+    found = both.sums[:, 0] - 500.0 * mean
+    np.testing.assert_allclose(found.std(axis=0), 48.0, rtol=0.06)
+    np.testing.assert_allclose(found.mean(axis=0), 0.0, atol=4.0)
+
+
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
 def test_where_noise_hides_all_units_pixels_and_second_moments_swap_their_noise(
     adjacency: str,
@@ -403,12 +423,13 @@ def test_where_noise_hides_all_units_pixels_and_second_moments_swap_their_noise(
         noises[epsilon] = {
             entry.what: float(np.max(entry.noise_scale)) / entry.sensitivity for entry in fit.ledger
         }
-    few, many = ([of["pixels"], of[ALL_ROWS]] for of in noises.values())
+    names = ("pixels", LOCATED[1], ALL_ROWS)
+    few, many = ([of[name] for name in names] for of in noises.values())
     if adjacency == "replace_one":
-        assert few[0] < few[1]
+        assert few == sorted(few)
     else:
-        assert few[0] > few[1]
-    assert many[0] > many[1]
+        assert few[1] > few[0] > few[2]
+    assert many[1] > many[0] > many[2]
 
 
 def test_noisy_sums_count_less_and_sums_without_noise_in_full() -> None:

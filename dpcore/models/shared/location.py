@@ -100,14 +100,16 @@ class Location:
     """What three releases say of all rows, in unit coordinates.
 
     rows ``(B,)``: how many. mean ``(B, d)``, drawn in by its noise, whose variance in a coordinate
-    is noise ``(B,)``. norms: distances from the middle of the bounds. distances: from the mean.
-    counted: the latter as they left, edges of the bins ``(B, J)``, noisy counts ``(B, J + 1)`` and
-    the deviation of their noise ``(B,)``.
+    is noise ``(B,)``; raw: as it left, of rows clipped to a radius ``(B,)``. norms: distances from
+    the middle of the bounds. distances: from the mean. counted: the latter as they left, edges of
+    the bins ``(B, J)``, noisy counts ``(B, J + 1)`` and the deviation of their noise ``(B,)``.
     """
 
     rows: Array
     mean: Array
     noise: Array
+    raw: Array
+    radius: Array
     norms: Reach
     distances: Reach
     counted: tuple[Array, Array, Array]
@@ -138,8 +140,7 @@ def located(
     inner = view.clipped(norms_of_rows, rows, first)
     total = inner.sums("mean of all rows", np.zeros((runs, 1, dim)), first)
     rows = _counted(session, total.counts)
-    noise = (total.sums_sd / rows) ** 2
-    raw = finite(total.sums[:, 0]) / rows[:, None]
+    raw, noise = finite(total.sums[:, 0]) / rows[:, None], (total.sums_sd / rows) ** 2
     mean = drawn_in(raw, noise)
     usual: Array | float = USUAL_DISTANCE
     if unknown != USUAL_DISTANCE:
@@ -149,12 +150,11 @@ def located(
     around = replace(view, middle=mean)
     most = norms_of_rows.holding(1.0 - FEW) / whole
     near = np.where(most < NEAR, 2.0 * most, 1.0)
-    counts, sd = around.radii(
-        "distances from the mean", distances, near if np.any(near < 1.0) else None
-    )
+    finer = near if np.any(near < 1.0) else None
+    counts, sd = around.radii("distances from the mean", distances, finer)
     at_distances = reach(counts, sd, rows, near * whole, usual)
     counted = at_distances.edges, finite(counts), np.broadcast_to(sd, (runs,))
-    return Location(rows, mean, noise, norms_of_rows, at_distances, counted)
+    return Location(rows, mean, noise, raw, inner.radius, norms_of_rows, at_distances, counted)
 
 
 def _counted(session: Session[Any], counts: Array) -> Array:

@@ -22,8 +22,17 @@ from dpcore.checks import listed
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import Steps, published_steps, steps_of
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
-from dpcore.models.shared.all_rows import MULTIPLIERS, release_in_ball, squares_noise
-from dpcore.models.shared.location import View
+from dpcore.models.shared.all_rows import (
+    ALL_ROWS,
+    MULTIPLIERS,
+    aimed,
+    release_in_limits,
+    second_moments,
+    squares_noise,
+)
+from dpcore.models.shared.location import USUAL_NORM, Location, View, located
+from dpcore.models.shared.moments import TINY, finite
+from dpcore.models.shared.second_moments import AllRows, Ellipsoid
 from dpcore.models.sigmoid_belief import BeliefSettings
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.beginning import beginnings
@@ -33,7 +42,7 @@ from dpcore.privacy import Event, Gaussian, Guarantee, Privacy
 from dpcore.schema import Schema
 from dpcore.wall.data import BinaryRows
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics import BeliefMoments
+from dpcore.wall.statistics import BeliefMoments, NoisyClusters
 from dpcore.wall.subsample import Minibatches
 from dpcore.wall.table import PrivateTable
 
@@ -41,7 +50,7 @@ SOURCE = "Park, Foulds, Chaudhuri, Welling 2020, Algorithm 6"
 EQUAL = (1.0, 1.0, 1.0, 1.0, 1.0)
 WEIGHTS = (0.3, 0.3, 0.3, 1.0, 1.0)  # the sums with most coordinates get most of the budget
 PIXELS, MOMENTS = 0.3, 0.65  # of mu^2, to begin with; steps on all rows share the rest
-HIDDEN = 0.7  # noise in the mean of squares of rows clipped to 1, times how many pixels they have
+HIDDEN = 0.6  # noise in the mean of squares of rows clipped to 1, times how many pixels they have
 PRINTED_PARTS = 7  # sums that the paper counts, each with noise of its own size times sqrt 7
 MOST_NAMED = 4  # columns in a note
 ON_OR_OFF = "this model reads {} as on or off: on above {:.0%} of the way between the limits"
@@ -143,11 +152,7 @@ class BeliefRecipe(Recipe):
         if paper:
             posteriors = [belief.start(shape.hidden, shape.visible, settings.start)] * session.runs
         else:
-            everywhere = np.zeros((session.runs, 1, shape.visible))
-            first, later = _beginning(session, noise)
-            pixels = View.of(session).sums("pixels", everywhere, first)
-            moments = release_in_ball(session, noise / math.sqrt(MOMENTS), later)
-            begun = beginnings(pixels, *moments, shape.hidden, settings.start)
+            begun = beginnings(*_beginning(session, noise), shape.hidden, settings.start)
             posteriors = [posterior for posterior, _ in begun]
             sums = [own for _, own in begun]
             noise = noise * _later(settings.steps)
@@ -183,12 +188,30 @@ class BeliefRecipe(Recipe):
         return Runs(history[-1], tuple(history), () if paper else clipping)
 
 
-def _beginning(session: Session[BinaryRows], factor: Array) -> tuple[Array, Array]:
+def _beginning(
+    session: Session[BinaryRows], factor: Array
+) -> tuple[NoisyClusters, AllRows, Ellipsoid | None]:
+    """Sums of pixels, and mean and second moments of all rows with their ball: the releases before
+    the steps, of runs with a factor ``(B,)`` on :meth:`BeliefRecipe.events`."""
+    first, (norms, mean, distances, squares) = _noises(session, factor)
+    everywhere = np.zeros((session.runs, 1, session.source.visible))
+    pixels = View.of(session).sums("pixels", everywhere, first)
+    planned = factor / math.sqrt(MOMENTS)
+    if not session.private:
+        return pixels, release_in_limits(session, planned), None
+    at = located(session, norms, mean, distances, USUAL_NORM)
+    aim = aimed(session, at, MULTIPLIERS[3] * planned)
+    moments = aim.read(second_moments(session, ALL_ROWS, aim.frame, 1.0, squares))
+    return _beside(pixels, at), moments, aim.place
+
+
+def _noises(session: Session[BinaryRows], factor: Array) -> tuple[Array, Array]:
     """Noise multipliers of the sums of pixels ``(B,)`` and of the four releases of moments
     ``(4, B)``, of runs with a factor ``(B,)`` on :meth:`BeliefRecipe.events`.
 
     Where noise in second moments hides whatever hidden units can be expected to do, the sums of
-    pixels swap their noise with them. The price is that of the same releases, and public facts
+    pixels have the least noise, the mean of all rows, which tells of pixels too, has theirs, and
+    second moments have that of the mean. The price is that of the same releases, and public facts
     alone decide; a number of rows that is not public decides nothing.
     """
     first, later = factor / math.sqrt(PIXELS), np.multiply.outer(MULTIPLIERS, factor)
@@ -197,8 +220,22 @@ def _beginning(session: Session[BinaryRows], factor: Array) -> tuple[Array, Arra
         visible = session.source.visible
         unit = squares_noise(visible, 1.0, session.adjacency) * session.rows_per_person
         hidden = visible * unit * later[3] > HIDDEN * session.rows
-        first, later[3] = np.where(hidden, (later[3], first), (first, later[3]))
+        turned = np.where(hidden, (later[3], first, later[1]), (first, later[1], later[3]))
+        first, later[1], later[3] = turned
     return first, later
+
+
+def _beside(pixels: NoisyClusters, at: Location) -> NoisyClusters:
+    """Sums of pixels with what the mean of all rows says of them, by the precision of each.
+
+    All rows have one norm, so that clipping them to a ball made them smaller and nothing else.
+    """
+    times = math.sqrt(at.raw.shape[1]) / at.radius * at.rows
+    own, other = pixels.sums_sd, times * np.sqrt(at.noise)
+    whole = np.maximum(np.hypot(own, other), TINY)
+    part, sums = ((own / whole) ** 2)[:, None, None], finite(pixels.sums)
+    sums = sums + part * (times[:, None, None] * at.raw[:, None] - sums)
+    return replace(pixels, sums=sums, sums_sd=own * other / whole)
 
 
 def _later(steps: Steps) -> float:
