@@ -516,3 +516,19 @@ def test_a_limit_that_can_be_read_in_two_ways_is_refused() -> None:
         for text in texts:
             with pytest.raises(InputError, match=r"^pay: [^;]*; write [^;]*\.$"):
                 upload._number_or_day("pay", text, dates)
+
+
+@pytest.mark.merge
+def test_the_release_page_refuses_nothing_by_rows_that_an_id_makes_private(tmp_path: Path) -> None:
+    rows = "".join(f"{i // 2},{20 + i % 60},{1000 * (i % 90)},north\n" for i in range(200))
+    limits = LIMITS.replace("5000", "2") + '\n[columns.who]\nrole = "id"\ntype = "text"\n'
+    at = given(with_table(f"who,age,income,region\n{rows}".encode()), limits)
+    use(at).click().run()
+    release = AppTest.from_string(RELEASE_PAGE, default_timeout=60)
+    release.session_state[SLOT] = at.session_state[SLOT]
+    release.session_state["scenario"] = replace(at.session_state["scenario"], delta=0.008)
+    release.session_state["ledger_path"] = str(tmp_path / "budget.sqlite")
+    release.run()
+    release.button[-1].click().run()  # start this ledger
+    assert not release.exception
+    assert release_texts.delta_too_large("row") not in [one.value for one in release.error]

@@ -69,6 +69,7 @@ def page() -> None:
             st.caption(texts.LEDGER_FIRST)
         else:
             hidden = locked() or scenario.adjacency == "add_remove"
+            hidden |= data.schema.person is not None
             rows = None if hidden else data.rows
             spending(scenario, plan, table, chosen_on, rows, data.title)
     waiting = [more for more in pending if more is not None]
