@@ -9,9 +9,10 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app import upload
 from app.explore_scene import image
 from app.result_store import Data
-from app.scenario import GENERATED, PARTS, GeneratedTable, Scenario
+from app.scenario import GENERATED, PARTS, UPLOAD, GeneratedTable, Scenario
 from app.state import bind, change, current, on_choice
 from app.sweeps import NOISE
 from app.texts import explore as texts
@@ -128,8 +129,16 @@ def _neighbours(scenario: Scenario, thing: str) -> None:
     """Whom the promise protects, where there is a choice."""
     words = texts.neighbours(thing)
     titles = {name: words[name] for name in scenario.adjacencies()}
+
+    def apply(chosen: str) -> None:
+        delta = current().delta
+        if scenario.data == UPLOAD:
+            delta = upload.delta_under(chosen, delta)
+        change(adjacency=chosen, delta=delta)
+
     if len(titles) > 1:
-        _pick("adjacency", "Neighbouring datasets (adjacency)", titles, scenario.adjacency)
+        label = "Neighbouring datasets (adjacency)"
+        pick("setting_adjacency", label, titles, scenario.adjacency, apply)
 
 
 def _made(scenario: Scenario) -> None:

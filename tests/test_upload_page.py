@@ -518,6 +518,26 @@ def test_a_limit_that_can_be_read_in_two_ways_is_refused() -> None:
                 upload._number_or_day("pay", text, dates)
 
 
+def test_a_number_of_rows_that_is_private_does_not_choose_delta(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Links, ledgers and dossiers state delta: one row more would show in them."""
+    state: dict[str, Any] = {}
+    monkeypatch.setattr(upload.st, "session_state", state)
+    state[SLOT] = found = upload._opened("people.csv", TABLE)
+    with_ids = LIMITS.replace('role = "label"\n', 'role = "id"\n').replace("5000", "1")
+    monkeypatch.setattr(upload, "custodian_count", lambda table: 100_000)
+    upload._accept(found, Schema.parse(LIMITS))
+    assert upload.delta_under("add_remove", 1e-5) == 1e-5
+    assert upload.delta_under("replace_one", 1e-5) == 1e-6
+    assert upload.delta_under("add_remove", 1e-6) == 1e-5
+    assert upload.delta_under("add_remove", 1e-7) == 1e-7
+    upload._accept(found, Schema.parse(with_ids))
+    assert upload.delta_under("replace_one", 1e-6) == 1e-5
+    monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
+    assert upload.delta_under("add_remove", 1e-5) == 1e-6, "a guess is public"
+
+
 @pytest.mark.merge
 def test_the_release_page_refuses_nothing_by_rows_that_an_id_makes_private(tmp_path: Path) -> None:
     rows = "".join(f"{i // 2},{20 + i % 60},{1000 * (i % 90)},north\n" for i in range(200))
