@@ -116,7 +116,16 @@ def test_texts_that_are_one_as_c_strings_stay_apart(texts: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "cells",
-    [[1 + 0j], [b"1"], [[1]], [pd.Timestamp(0)], [pd.Timedelta(1)], [object()], ["1", b"1"]],
+    [
+        [1 + 0j],
+        [b"1"],
+        [[1]],
+        [pd.Timestamp(0)],
+        [pd.Timedelta(1)],
+        [np.timedelta64(1, "D"), "1"],
+        [object()],
+        ["1", b"1"],
+    ],
 )
 def test_a_cell_that_says_no_number_refuses_its_column(cells: list[Any]) -> None:
     with pytest.raises(InputError, match=wording.SOME_NO_NUMBERS):
@@ -406,6 +415,7 @@ def test_what_somebody_types_is_the_cell_of_a_further_row() -> None:
     ("cells", "kind"),
     [
         ([timedelta(1), timedelta(seconds=90)], "timedelta64[ns]"),
+        ([np.timedelta64(1, "D"), np.timedelta64(90, "s")], "timedelta64[s]"),
         ([np.datetime64("2020"), np.datetime64("2020-02-03T04:05")], "datetime64[s]"),
         ([datetime(2020, 1, 1), datetime(2020, 1, 1, 12)], "datetime64[us]"),
     ],

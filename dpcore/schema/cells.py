@@ -85,8 +85,8 @@ def number_meant(cell: Any, form: CellForm | None = None) -> float | None:
         return math.nan if cell.is_nan() else float(cell)
     if pd.api.types.is_scalar(cell) and pd.isna(cell):
         return math.nan
-    if not isinstance(cell, Real | np.bool_):
-        return None
+    if not isinstance(cell, Real | np.bool_) or isinstance(cell, np.timedelta64):
+        return None  # NumPy's durations are called whole numbers
     try:
         with np.errstate(over="ignore"):  # a warning would tell of a long double
             return float(cell)
@@ -265,10 +265,10 @@ def category_meant(cell: object) -> str:
     """
     if isinstance(cell, complex) and cell.imag == 0.0:
         cell = cell.real
-    if isinstance(cell, Real) and not isinstance(cell, bool):
-        cell = number_meant(cell)  # a whole number may be too long to be written
     if isinstance(cell, np.datetime64 | np.timedelta64 | datetime | timedelta):
         cell = _as_pandas(cell)
+    elif isinstance(cell, Real) and not isinstance(cell, bool):
+        cell = number_meant(cell)  # a whole number may be too long to be written
     text = plain(str(cell))
     if text in ABSENT and not isinstance(cell, str):
         return "nan"  # as which most columns keep what is missing
