@@ -776,7 +776,10 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
         infer = self._reads_classes()
         if isinstance(y, np.ma.MaskedArray):  # a masked outcome is missing
             y = np.ma.filled(y.astype(object), None)
-        labels = column_or_1d(y if infer else np.asarray(y, object), warn=True)
+        try:
+            labels = column_or_1d(y if infer else np.asarray(y, object), warn=True)
+        except ValueError:  # it counts the rows
+            raise InputError("y", "it is not one column", "give one outcome per row") from None
         if len(labels) != rows.shape[0]:
             raise InputError(
                 "y", "it does not have as many outcomes as X has rows", "give one outcome per row"

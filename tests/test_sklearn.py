@@ -491,6 +491,8 @@ def test_a_refusal_counts_no_rows() -> None:
         dp.InputError, match=r"^y: it does not have as many outcomes as X has rows; give"
     ):
         model.fit(rows(), [0, 1])
+    with pytest.raises(dp.InputError, match=r"^y: it is not one column; give"):
+        model.fit(rows(), np.zeros((len(rows()), 2)))
     with pytest.raises(dp.InputError, match="random_state: -1 is below 0"):
         DPKMeans(2, bounds=(-10, 10), random_state=-1).fit(rows())
 
