@@ -82,6 +82,12 @@ class Data:
         """Whether a unit is a row: it has no more, and no id column says whose a row is."""
         return rows_per_person == 1 and self.schema.person is None
 
+    def public_rows(self, adjacency: str) -> int | None:
+        """How many rows there are, where that is public under an adjacency: not where they come
+        and go, nor where an id column says whose a row is."""
+        private = adjacency == "add_remove" or self.schema.person is not None
+        return None if private else self.rows
+
 
 class LRUCache(Generic[T]):
     """A bounded cache, least recently used first out; one computation per key."""

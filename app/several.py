@@ -122,8 +122,8 @@ def table(
         key="plan_table",
     )
     left, right = st.columns(2)
-    public_rows = None if scenario.adjacency == "add_remove" else data.rows  # else it is not public
-    rows = left.number_input(texts.PUBLIC_ROWS, 20, 10**9, public_rows or 1000, key="plan_rows")
+    public_rows = data.public_rows(scenario.adjacency) or 1000
+    rows = left.number_input(texts.PUBLIC_ROWS, 20, 10**9, public_rows, key="plan_rows")
     delta = right.number_input(
         "δ in all", 1e-12, 0.1, scenario.delta, format="%.2g", key="plan_delta"
     )

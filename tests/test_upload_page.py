@@ -539,7 +539,7 @@ def test_a_number_of_rows_that_is_private_does_not_choose_delta(
 
 
 @pytest.mark.merge
-def test_the_release_page_refuses_nothing_by_rows_that_an_id_makes_private(tmp_path: Path) -> None:
+def test_the_release_page_reads_no_number_of_rows_that_an_id_makes_private(tmp_path: Path) -> None:
     rows = "".join(f"{i // 2},{20 + i % 60},{1000 * (i % 90)},north\n" for i in range(200))
     limits = LIMITS.replace("5000", "2") + '\n[columns.who]\nrole = "id"\ntype = "text"\n'
     at = given(with_table(f"who,age,income,region\n{rows}".encode()), limits)
@@ -552,3 +552,5 @@ def test_the_release_page_refuses_nothing_by_rows_that_an_id_makes_private(tmp_p
     release.button[-1].click().run()  # start this ledger
     assert not release.exception
     assert release_texts.delta_too_large("row") not in [one.value for one in release.error]
+    release.toggle(key="plan_many").set_value(True).run()
+    assert release.number_input(key="plan_rows").value == 1000, "they are said to be public"

@@ -68,9 +68,7 @@ def page() -> None:
         if plan is None:
             st.caption(texts.LEDGER_FIRST)
         else:
-            hidden = locked() or scenario.adjacency == "add_remove"
-            hidden |= data.schema.person is not None
-            rows = None if hidden else data.rows
+            rows = None if locked() else data.public_rows(scenario.adjacency)
             spending(scenario, plan, table, chosen_on, rows, data.title)
     waiting = [more for more in pending if more is not None]
     if waiting:  # one after another: each uses every core
