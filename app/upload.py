@@ -124,14 +124,16 @@ def sealed() -> tuple[PrivateTable | PrivateCorpus, bool] | None:
 
 
 def use_schema(name: str, content: bytes) -> None:
-    """Take a schema into use for the upload, as if its file had been given beside the table.
+    """Take a schema into use for the upload, as if its file had been given beside the table, but
+    for as many rows per person as were protected before.
 
     Raises InputError for one that the table cannot be read under; then nothing changes."""
-    upload = _upload()
+    upload, before = _upload(), left_on_explore().rows_per_person
     if upload is not None:
         _accept(upload, _parsed(name, content))
         upload.toml = name, content
         _begin(upload)
+        change(rows_per_person=max(before, upload.rows_per_person))
 
 
 def ready() -> Data | None:

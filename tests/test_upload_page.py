@@ -363,7 +363,8 @@ def test_released_limits_are_taken_into_use_on_the_spot(tmp_path: Path) -> None:
     use(at).click().run()
     release = AppTest.from_string(RELEASE_PAGE, default_timeout=60)
     release.session_state[SLOT] = at.session_state[SLOT]
-    release.session_state["scenario"] = replace(at.session_state["scenario"], model="limits")
+    chosen = {"model": "limits", "rows_per_person": 2}
+    release.session_state["scenario"] = replace(at.session_state["scenario"], **chosen)
     release.session_state["ledger_path"] = str(tmp_path / "budget.sqlite")
     release.run()
     release.button[-1].click().run()  # start this ledger
@@ -380,6 +381,7 @@ def test_released_limits_are_taken_into_use_on_the_spot(tmp_path: Path) -> None:
     assert kept.table.schema == Schema.parse(files["narrower.toml"].decode())
     assert kept.toml == ("narrower.toml", files["narrower.toml"])
     assert kept.table.schema.column("pay").high < 20_000
+    assert release.session_state["scenario"].rows_per_person == 2, "the promise is no weaker"
     assert release_texts.NARROWER_IN_USE in [one.value for one in release.caption]
     assert all(one.label != release_texts.USE_NARROWER for one in release.button)
 
