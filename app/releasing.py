@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from shutil import rmtree
@@ -30,6 +30,7 @@ from dpcore.releases.api import Release, planned_noise, release
 from dpcore.releases.beside import FILES
 from dpcore.releases.filter import Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, State
+from dpcore.schema import Schema
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.table import PrivateTable, locked
 
@@ -283,3 +284,14 @@ def files(released: Release) -> dict[str, bytes]:
     if narrowed is not None:
         contents[NARROWER] = narrowed(released.fit.schema).to_toml().encode()
     return contents
+
+
+def differ_in_limits(schema: Schema | Vocabulary | None, other: Schema) -> bool:
+    """Whether two schemas say the same but for limits and fills: of the same people above all."""
+    if not isinstance(schema, Schema):
+        return False
+    uses, others = (
+        [(column.name, column.role, column.type) for column in stated.columns]
+        for stated in (schema, other)
+    )
+    return uses == others and replace(other, columns=schema.columns) == schema

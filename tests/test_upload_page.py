@@ -17,7 +17,7 @@ from app_pages import explorer
 from streamlit.testing.v1 import AppTest
 from test_release_page import PAGE as RELEASE_PAGE
 
-from app import upload
+from app import releasing, upload
 from app.texts import explore as explore_texts
 from app.texts import release as release_texts
 from app.texts import upload as upload_texts
@@ -28,6 +28,7 @@ from dpcore.errors import InputError
 from dpcore.releases.dossier import verify
 from dpcore.schema import Schema
 from dpcore.wall.custodian import custodian_documents
+from dpcore.wall.table import PrivateTable
 
 TABLE = b"age,income,region\n30,40000,north\n41,52000,south\n"
 LIMITS = """[table]
@@ -371,6 +372,15 @@ def test_released_limits_are_taken_into_use_on_the_spot(tmp_path: Path) -> None:
     release.checkbox[0].check().run()
     release.button[-1].click().run()
     assert not release.exception
+    opened: Upload = release.session_state[SLOT]
+    wide_table = opened.table
+    assert isinstance(wide_table, PrivateTable)
+    assert wide_table.schema is not None
+    opened.table = wide_table.with_schema(replace(wide_table.schema, unit="household"))
+    release.run()
+    assert all(one.label != release_texts.USE_NARROWER for one in release.button)
+    opened.table = wide_table
+    release.run()
     (now,) = (one for one in release.button if one.label == release_texts.USE_NARROWER)
     now.click().run()
     assert not release.exception
@@ -556,3 +566,14 @@ def test_the_release_page_reads_no_number_of_rows_that_an_id_makes_private(tmp_p
     assert release_texts.delta_too_large("row") not in [one.value for one in release.error]
     release.toggle(key="plan_many").set_value(True).run()
     assert release.number_input(key="plan_rows").value == 1000, "they are said to be public"
+
+
+def test_released_limits_are_offered_only_while_they_are_about_the_same_people() -> None:
+    """Without its id column a table would be protected by rows, where persons are meant."""
+    narrower = Schema.parse(LIMITS.replace("110", "80").replace("missing = 40", "missing = 50"))
+    assert releasing.differ_in_limits(Schema.parse(LIMITS), narrower)
+    with_ids = LIMITS + '\n[columns.who]\nrole = "id"\ntype = "text"\n'
+    for stated in (with_ids, LIMITS.replace("5000", "5001"), LIMITS.replace("patient", "visit")):
+        assert not releasing.differ_in_limits(Schema.parse(stated), narrower)
+    corpus = load_documents("bundled:bars")
+    assert not releasing.differ_in_limits(corpus.schema, narrower)

@@ -362,7 +362,8 @@ def spending(
 
 
 def taken(scenario: Scenario, table: PrivateTable | PrivateCorpus) -> None:
-    """The last release's files; limits that it found can be taken into use for the upload at once.
+    """The last release's files; limits that it found can be taken into use for the upload at once,
+    while nothing else is stated of it than was then, such as whose a row is.
 
     table: that the next release is about."""
     if "released" not in st.session_state:
@@ -375,14 +376,15 @@ def taken(scenario: Scenario, table: PrivateTable | PrivateCorpus) -> None:
     for column, (name, content) in zip(st.columns(max(3, len(files))), files.items(), strict=False):
         column.download_button(name, content, name, width="stretch")
     st.caption(texts.ANYONE_CAN_CHECK)
-    narrower = files.get(releasing.NARROWER)
-    if narrower is None or scenario.data != UPLOAD:
+    content = files.get(releasing.NARROWER)
+    if content is None or scenario.data != UPLOAD:
         return
-    if table.schema == Schema.parse(narrower.decode()):
+    narrower = Schema.parse(content.decode())
+    if table.schema == narrower:
         st.caption(texts.NARROWER_IN_USE)
-    elif st.button(texts.USE_NARROWER):
+    elif releasing.differ_in_limits(table.schema, narrower) and st.button(texts.USE_NARROWER):
         try:
-            upload.use_schema(releasing.NARROWER, narrower)
+            upload.use_schema(releasing.NARROWER, content)
         except DPCoreError as refusal:
             st.error(str(refusal))
             return
