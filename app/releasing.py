@@ -282,7 +282,8 @@ def files(released: Release) -> dict[str, bytes]:
     contents = {place.name: place.read_bytes() for place in places if place.is_file()}
     narrowed = getattr(released.fit.parameters, "narrowed", None)
     if narrowed is not None:
-        contents[NARROWER] = narrowed(released.fit.schema).to_toml().encode()
+        schema: Schema = narrowed(released.fit.schema, released.fit.guarantee)
+        contents[NARROWER] = schema.to_toml().encode()
     return contents
 
 

@@ -174,6 +174,22 @@ def test_a_number_named_like_a_category_has_its_own_limits() -> None:
     assert (column.lower, column.upper) == (3, 4)
 
 
+def test_limits_that_a_seed_or_no_noise_found_make_rehearsals() -> None:
+    """They are read off the rows, as any limits that no release has paid for."""
+    for privacy, seed, rehearsal in (
+        (None, None, True),
+        (dp.Privacy(1.0, 1e-6), 0, True),
+        (dp.Privacy(1.0, 1e-6), None, False),
+    ):
+        fit = dp.fit("limits", table(), privacy=privacy, seed=seed)
+        narrower = fit.parameters.narrowed(WIDE, fit.guarantee)
+        assert narrower.rehearsal is rehearsal
+        assert fit.parameters.narrowed(WIDE).rehearsal
+        later = PrivateTable.seal(people(), narrower)
+        guarantee = dp.fit("mean", later, privacy=dp.Privacy(1.0, 1e-6)).guarantee
+        assert (guarantee.rehearsal, guarantee.epsilon is None) == (rehearsal, rehearsal)
+
+
 def test_a_later_fit_is_better_than_one_within_the_stated_limits() -> None:
     """Both have epsilon 1 in all, by zCDP."""
     rng = np.random.default_rng(0)
@@ -487,7 +503,8 @@ def test_the_release_page_offers_the_schema_for_later_fits() -> None:
     assert release.fit.schema is not None
     (text,) = (text for name, text in releasing.files(release).items() if name == "narrower.toml")
     narrower = dp.Schema.parse(text.decode())
-    assert narrower == release.fit.parameters.narrowed(release.fit.schema)
+    assert not narrower.rehearsal
+    assert narrower == release.fit.parameters.narrowed(release.fit.schema, release.fit.guarantee)
     assert "narrower.toml" not in releasing.files(made("mean"))
 
 

@@ -64,7 +64,7 @@ def _with_released_limits(args: argparse.Namespace, place: Path | None) -> None:
         raise InputError(
             "release", f"{release.fit.model} releases no limits", "name a release of limits"
         )
-    schema: Schema = narrowed(Schema.parse(release.dossier["schema"]))
+    schema: Schema = narrowed(Schema.parse(release.dossier["schema"]), release.guarantee)
     text = schema.to_toml()
     if args.json:
         print_json({"schema": text, "guarantee": release.guarantee.as_dict()})

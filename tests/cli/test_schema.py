@@ -230,7 +230,9 @@ def test_a_release_of_narrower_limits_gives_its_schema(run: Run, tmp_path: Path)
     release, new = made("limits"), tmp_path / "new.toml"
     assert run("schema", release.folder, "--out", new).code == 0
     assert release.fit.schema is not None
-    assert Schema.from_toml(new) == release.fit.parameters.narrowed(release.fit.schema)
+    narrower = release.fit.parameters.narrowed(release.fit.schema, release.fit.guarantee)
+    assert Schema.from_toml(new) == narrower
+    assert not narrower.rehearsal
     for place in (release.folder, release.folder / "dossier.json"):
         assert run("schema", place).out == new.read_text(encoding="utf-8")
     refused = run("schema", made("mean").folder)

@@ -12,6 +12,7 @@ from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.result_table import Table
 from dpcore.models.shared.parameters import ColumnParameters
+from dpcore.privacy import Guarantee
 from dpcore.schema import Schema
 from dpcore.schema.forms import DAYS, day_of
 from dpcore.wall.data import PublicFrame
@@ -75,9 +76,11 @@ class LimitsParameters(ColumnParameters):
         lower, upper = (public.to_units(end)[None] for end in (self.lower, self.upper))
         return Limits(lower, upper, self.outside_at_most[None])
 
-    def narrowed(self, schema: Schema) -> Schema:
-        """The schema with these limits for its numbers and dates, for later fits of the same table:
-        public where the limits were released, and not where a seed or no noise found them.
+    def narrowed(self, schema: Schema, guarantee: Guarantee | None = None) -> Schema:
+        """The schema with these limits for its numbers and dates, for later fits of the same table.
+
+        guarantee: that of the fit which found them. Without one, or where it proves nothing, as
+        with a seed or no noise, the schema makes rehearsals of later fits.
 
         They are never outside the schema's own, which stay where rounding leaves nothing between
         them. A fill of missing cells outside of them gives way to their middle. Raises InputError
@@ -106,7 +109,8 @@ class LimitsParameters(ColumnParameters):
                     fill = None
                 column = replace(column, lower=low, upper=high, missing=fill)
             columns.append(column)
-        return replace(schema, columns=tuple(columns))
+        unproved = guarantee is None or guarantee.rehearsal or guarantee.epsilon is None
+        return replace(schema, columns=tuple(columns), rehearsal=schema.rehearsal or unproved)
 
     def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
         """Rows evenly spread between the limits: nothing else was released of them."""
