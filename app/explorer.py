@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import first_picture
 from app.frame import frame
-from app.settings import call_nobody
+from app.settings import call_nobody, hold_uploads
 from dpcore.registry import load
 
 PAGES = {
@@ -35,6 +35,7 @@ def show(target: str) -> None:
 def main() -> None:
     """One frame, and the page that the address names."""
     call_nobody()
+    hold_uploads()
     st.set_page_config(page_title="dpcore explorer", page_icon="🔍", layout="wide")
     frame()
     pages = {

@@ -43,6 +43,15 @@ def call_nobody() -> None:
     net_util._external_ip = "0.0.0.0"  # what it would ask for; a browser's own host is never that
 
 
+def hold_uploads() -> None:
+    """A file that a browser sends stays in memory. What reads the request would write all beyond
+    1 MB to a temporary file, and Streamlit has no option against that; it limits the size itself.
+    """
+    from starlette.formparsers import MultiPartParser
+
+    MultiPartParser.spool_max_size = 0  # of a SpooledTemporaryFile: never on a disk
+
+
 def is_served() -> bool:
     """Whether others than the one who started it use this server."""
     return UPLOADS in os.environ

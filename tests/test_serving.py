@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from starlette.datastructures import Headers, UploadFile
+from starlette.formparsers import MultiPartParser
 from streamlit import net_util
 from streamlit.web.server.server_util import is_url_from_allowed_origins
 
 from app import releasing
 from app.scenario import GENERATED, UPLOAD, Scenario
-from app.settings import UPLOADS, call_nobody, flags, is_served, uploads_allowed
+from app.settings import UPLOADS, call_nobody, flags, hold_uploads, is_served, uploads_allowed
 from app.state import _scenario_of
 from app.texts import release as release_texts
 from app.views.explore import sources
@@ -66,6 +70,33 @@ def test_a_page_of_another_origin_is_refused_without_a_call_outside(
     call_nobody()
     assert not is_url_from_allowed_origins("https://another.example")
     assert asked == []
+
+
+def test_a_file_that_comes_in_is_never_on_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond 1 MB it lay in a temporary file, while the page said that it is never written."""
+    monkeypatch.setattr(MultiPartParser, "spool_max_size", MultiPartParser.spool_max_size)
+    assert _lies_on_a_disk(3 << 20), "as Streamlit does it"
+    hold_uploads()
+    assert not _lies_on_a_disk(3 << 20)
+
+
+def _lies_on_a_disk(size: int) -> bool:
+    """Whether a file of so many bytes does, once the server has taken it in."""
+    edge = b"--edge\r\n"
+    head = b'Content-Disposition: form-data; name="file"; filename="people.csv"\r\n\r\n'
+
+    async def stream() -> AsyncIterator[bytes]:
+        yield edge + head + b"1" * size + b"\r\n--edge--\r\n"
+
+    async def parsed() -> UploadFile:
+        headers = Headers({"content-type": "multipart/form-data; boundary=edge"})
+        file = (await MultiPartParser(headers, stream()).parse())["file"]
+        assert isinstance(file, UploadFile)
+        return file
+
+    with asyncio.run(parsed()).file as file:
+        assert len(file.read()) == size
+        return bool(file._rolled)  # type: ignore[attr-defined]
 
 
 def test_without_uploads_no_link_and_no_list_leads_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
