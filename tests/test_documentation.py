@@ -18,6 +18,7 @@ from studio import options, statements
 from support import ROOT
 
 import dpcore as dp
+from app import upload
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.auditing.api import AUDITS
 from dpcore.auditing.exhibits import exhibits
@@ -215,6 +216,12 @@ def test_the_container_serves_what_the_proxy_asks_for() -> None:
     assert f"location {args.base_path}/ {{\n    proxy_pass http://localhost:{args.port};" in page(
         "teaching"
     )
+
+
+def test_the_proxy_lets_every_upload_through_and_keeps_none() -> None:
+    (most,) = re.findall(r"^ +client_max_body_size (\d+)m;", page("teaching"), flags=re.MULTILINE)
+    assert int(most) > upload.LARGEST, "a request is a little larger than its file"
+    assert re.search(r"^ +proxy_request_buffering off;", page("teaching"), flags=re.MULTILINE)
 
 
 def test_the_price_of_each_way_of_counting_is_what_it_is() -> None:
