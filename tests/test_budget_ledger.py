@@ -222,8 +222,25 @@ def test_a_ledger_that_may_not_be_read_is_refused_in_a_sentence(
         raise sqlite3.OperationalError("unable to open database file")
 
     monkeypatch.setattr(sqlite3, "connect", refused)
-    with pytest.raises(InputError, match=r"^ledger: it cannot be opened .*; check its permissions"):
+    with pytest.raises(InputError, match=r"^ledger: it cannot be opened .*; check its place and"):
         ledger.state()
+
+
+def test_a_ledger_that_was_moved_away_leaves_no_empty_one(ledger: BudgetLedger) -> None:
+    place = ledger.path.rename(ledger.path.with_name("elsewhere.sqlite"))
+    with pytest.raises(InputError, match=r"^ledger: it cannot be opened"):
+        spend(ledger)
+    assert not ledger.path.exists()
+    assert BudgetLedger(place).state().releases == ()
+
+
+@pytest.mark.parametrize("name", [":memory:", "file:b?mode=memory", "a%41 #?é.sqlite", "b\udcff"])
+def test_a_name_is_that_of_a_file_whatever_sqlite_takes_it_for(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spend(BudgetLedger.create(name, Amount(1.0, DELTA)))
+    assert len(BudgetLedger(tmp_path / name).state().releases) == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database", b"SQLite format 3\x00" + b"\xff" * 90])

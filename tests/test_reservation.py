@@ -155,8 +155,8 @@ def test_a_ledger_that_cannot_be_written_is_not_called_damaged(
 ) -> None:
     connect = sqlite3.connect
 
-    def only_read(path: Path, **words: Any) -> sqlite3.Connection:
-        return connect(f"file:{path}?mode=ro", uri=True, **words)
+    def only_read(place: str, **words: Any) -> sqlite3.Connection:
+        return connect(place.replace("mode=rw", "mode=ro"), **words)
 
     monkeypatch.setattr(ledger.sqlite3, "connect", only_read)
     with pytest.raises(InputError, match=r"it cannot be written .*readonly") as refusal:

@@ -356,11 +356,12 @@ class BudgetLedger:
 
     def _connect(self, patience: float | None = None) -> sqlite3.Connection:
         wait = PATIENCE if patience is None else patience
+        place = f"{self.path.absolute().as_uri()}?mode=rw"  # never a new and empty file
         try:
-            database = sqlite3.connect(self.path, timeout=wait, isolation_level=None)
+            database = sqlite3.connect(place, timeout=wait, isolation_level=None, uri=True)
         except sqlite3.Error as problem:
             raise InputError(
-                "ledger", f"it cannot be opened ({problem})", "check its permissions"
+                "ledger", f"it cannot be opened ({problem})", "check its place and permissions"
             ) from None
         try:
             _read(database, "PRAGMA synchronous = EXTRA")
