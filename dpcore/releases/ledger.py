@@ -35,6 +35,7 @@ PAID_PATIENCE = 60.0  # once it is, to write down what leaves
 RESERVED = {"reserved": True}  # output of a line that paid for what is not drawn yet
 BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")  # names of SQLite's errors begin so
 UNWRITTEN = ("SQLITE_READONLY", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN")
+BESIDE = ("-journal", "-wal", "-shm")  # SQLite's own files, which it deletes, are called so
 START = "0" * 64  # what the first line names as the line before it
 
 _TABLES = """
@@ -200,7 +201,8 @@ class BudgetLedger:
         rows_per_person: int = 1,
         filter: str = "zcdp",
     ) -> BudgetLedger:
-        """A new ledger; its terms never change. Raises InputError where the file already exists.
+        """A new ledger; its terms never change. Raises InputError where the file already exists or
+        would be taken for one of SQLite's own.
 
         limit: epsilon and delta of everything that will ever leave, together. rows_per_person: how
         many rows of one are protected together, at least, in every release.
@@ -215,6 +217,10 @@ class BudgetLedger:
         if not isinstance(unit, str) or not unit.strip():
             raise InputError("unit", "it is not a word", "say who is protected, for example person")
         place = path_of("ledger", path)
+        if place.name.endswith(BESIDE):
+            raise InputError(
+                "ledger", "SQLite deletes files whose names end so", "give it another name"
+            )
         try:
             place.touch(exist_ok=False)
         except FileExistsError:
