@@ -7,8 +7,10 @@ import copy
 import io
 import json
 import math
+import os
 import random
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -692,15 +694,30 @@ Whole = api.GridNoise
 def test_files_that_cannot_be_written_are_paid_for_and_can_be_had_again(
     book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: Any) -> None:
-        raise OSError(28, "No space left on device")
+    """Also in the same folder, in which no half of a release stays."""
+    move, done = os.replace, list[Path]()
+
+    def full(source: Path, place: Path) -> None:
+        if done:
+            raise OSError(28, "No space left on device")
+        move(source, place)
+        done.append(place)
 
     monkeypatch.setattr("os.replace", full)
     with pytest.raises(api.PaidError, match="--write 2"):
         api.release("gmm", table(), privacy=asked(), ledger=book, out=tmp_path / "out")
     monkeypatch.undo()
-    api.rewrite(book, 2, tmp_path / "again")
-    assert dossier.verify(tmp_path / "again" / "dossier.json", book)["delta"] == DELTA
+    assert not (tmp_path / "out").exists()
+    api.rewrite(book, 2, tmp_path / "out")
+    assert dossier.verify(tmp_path / "out" / "dossier.json", book)["delta"] == DELTA
+
+
+def test_a_folder_that_disappears_hides_no_payment(
+    book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "_as_csv", lambda *_: shutil.rmtree(tmp_path / "out"))
+    with pytest.raises(api.PaidError, match="--write 2"):
+        api.release("gmm", table(), privacy=asked(), ledger=book, out=tmp_path / "out")
 
 
 # --- who can check it ---------------------------------------------------------------------------

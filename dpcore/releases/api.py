@@ -301,7 +301,8 @@ def _demand_small(delta: float, public: Schema | Vocabulary, rows: int) -> None:
 
 @contextmanager
 def _claimed(out: str | Path, mark: dict[str, Any] | None = None) -> Iterator[Path]:
-    """A folder that is new or empty, for this release alone; as it was, unless files were written.
+    """A folder that is new or empty, for this release alone; as it was, unless all files were
+    written.
 
     mark: of the line whose files are to be written again: a folder that was left when that release
     died is taken over. Whatever could go wrong with a folder goes wrong here, before anything is
@@ -319,12 +320,16 @@ def _claimed(out: str | Path, mark: dict[str, Any] | None = None) -> Iterator[Pa
         raise InputError(
             "out", f"it cannot be written ({problem.strerror})", "name another folder"
         ) from None
+    ours = [CLAIM, *FILES, *map(_unfinished, FILES)]
     try:
         yield folder
+        ours = [CLAIM]
     finally:
-        claim.unlink(missing_ok=True)
-        if new and not any(folder.iterdir()):
-            folder.rmdir()
+        with suppress(OSError):  # the folder or its disk may be gone: the ledger is what counts
+            for name in ours:
+                (folder / name).unlink(missing_ok=True)
+            if new and not any(folder.iterdir()):
+                folder.rmdir()
 
 
 def _demand_free(folder: Path, mark: dict[str, Any] | None) -> bool:
