@@ -50,11 +50,19 @@ def book(tmp_path: Path) -> BudgetLedger:
     return BudgetLedger.create(tmp_path / "budget.sqlite", Amount(1.0, DELTA))
 
 
-def release(book: BudgetLedger, out: Path, epsilon: float = 0.8, **words: Any) -> api.Release:
+def table() -> PrivateTable:
     cells = np.random.default_rng(0).uniform(0.0, 1.0, (400, 2))
-    table = PrivateTable.seal(pd.DataFrame(cells, columns=["x", "y"]), SCHEMA)
+    return PrivateTable.seal(pd.DataFrame(cells, columns=["x", "y"]), SCHEMA)
+
+
+def release(book: BudgetLedger, out: Path, epsilon: float = 0.8, **words: Any) -> api.Release:
     privacy = dp.Privacy(epsilon=epsilon, delta=DELTA, accountant="zcdp_tight")
-    return api.release("gmm", table, privacy=privacy, ledger=book.path, out=out, **words)
+    return api.release("gmm", table(), privacy=privacy, ledger=book.path, out=out, **words)
+
+
+def paid(book: BudgetLedger) -> dp.Fit:
+    privacy = dp.Privacy(epsilon=0.3, delta=DELTA, accountant="zcdp_tight")
+    return dp.paid_fit("gmm", table(), privacy=privacy, ledger=book)
 
 
 # --- the ledger's lines -------------------------------------------------------------------------
@@ -200,6 +208,39 @@ def test_whatever_ends_a_release_after_its_noise_is_told_as_paid(
     assert "of the data's" not in str(told.value)
     assert book.output(2) == {"failed": problem.__name__}
     assert not (tmp_path / "out").exists()
+
+
+def interrupt(monkeypatch: pytest.MonkeyPatch, when: str) -> None:
+    """Ctrl-C as soon as a step of the ledger is on disk."""
+    step = getattr(BudgetLedger, when)
+
+    def done(*words: Any) -> Any:
+        state = step(*words)
+        os.kill(os.getpid(), signal.SIGINT)
+        return state
+
+    monkeypatch.setattr(BudgetLedger, when, done)
+
+
+def test_an_interrupt_while_the_ledger_pays_is_told_as_paid(
+    book: BudgetLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupt(monkeypatch, "reserve")
+    with pytest.raises(api.PaidError, match=r"KeyboardInterrupt.* paid for as line 2"):
+        release(book, tmp_path / "out", 0.3)
+    with pytest.raises(api.PaidError, match=r"KeyboardInterrupt.* paid for as line 4"):
+        paid(book)
+
+
+def test_an_interrupt_that_comes_once_all_is_paid_for_loses_nothing(
+    book: BudgetLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupt(monkeypatch, "complete")
+    made = release(book, tmp_path / "out", 0.3)
+    assert {path.name for path in made.folder.iterdir()} == set(api.FILES)
+    assert paid(book).guarantee.epsilon <= 0.3
+    assert book.demand_intact().open == ()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 # --- real processes -----------------------------------------------------------------------------

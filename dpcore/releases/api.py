@@ -32,6 +32,7 @@ from dpcore.releases.paid import (
     demand_unsettled,
     failed,
     protected,
+    unbroken,
 )
 from dpcore.releases.report import report
 from dpcore.releases.sheet import as_csv
@@ -120,7 +121,8 @@ def release(
         states: list[State] = []
 
         def pay() -> None:
-            states.append(book.reserve(noise, stated, who))
+            with unbroken():
+                states.append(book.reserve(noise, stated, who))
             _note(folder, states[0])
 
         try:
@@ -147,8 +149,9 @@ def release(
                 raise
             raise failed(book, len(states[0].lines), problem) from problem
         number = len(states[0].lines)
-        complete(book, number, fit.ledger, {"dossier": dossier, "files": files})
-        _write(folder, {**files, DOSSIER: text_of(dossier)}, number)
+        with suppress(KeyboardInterrupt), unbroken():  # too late: it is paid for
+            complete(book, number, fit.ledger, {"dossier": dossier, "files": files})
+            _write(folder, {**files, DOSSIER: text_of(dossier)}, number)
     return Release(fit, dossier, folder)
 
 

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import Any
 
 from dpcore.errors import BudgetExceeded, DPCoreError, InputError
@@ -92,7 +94,12 @@ def paid_fit(
                 f"{privacy.accountant} plans for this epsilon costs more than is left; choose "
                 "accountant zcdp_tight. Nothing was spent or released."
             ) from refusal
-        return lambda: states.append(book.reserve(noise, stated, who))
+
+        def pay() -> None:
+            with unbroken():
+                states.append(book.reserve(noise, stated, who))
+
+        return pay
 
     used = stated.epsilon * (1.0 - UNUSED)
     try:
@@ -109,8 +116,27 @@ def paid_fit(
         "guarantee": fit.guarantee.as_dict(),
     }
     fit_record = json.loads(json.dumps(record, default=float))
-    complete(book, len(states[0].lines), fit.ledger, {"fit": fit_record})
+    with suppress(KeyboardInterrupt), unbroken():  # too late: it is paid for
+        complete(book, len(states[0].lines), fit.ledger, {"fit": fit_record})
     return fit
+
+
+@contextmanager
+def unbroken() -> Iterator[None]:
+    """Ctrl-C comes after what is done here, not in the middle: between what a ledger has on disk
+    and what this process knows of it, a release would be paid for and nobody told."""
+    handler = signal.getsignal(signal.SIGINT)
+    if current_thread() is not main_thread() or not callable(handler):  # nothing interrupts it
+        yield
+        return
+    came: list[tuple[Any, ...]] = []
+    signal.signal(signal.SIGINT, lambda *words: came.append(words))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if came:
+        handler(*came[0])
 
 
 def _planned(events: tuple[Event, ...], book: BudgetLedger, who: Protected) -> Ledger:
