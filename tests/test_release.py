@@ -937,6 +937,29 @@ def test_budget_is_spent_only_by_a_yes(
     assert (spent > 0.0) is (code == 0)
 
 
+class Full(io.StringIO):
+    """A file on a full disk."""
+
+    def flush(self) -> None:
+        raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("how", ["--yes", "--json"])
+def test_a_release_that_cannot_be_printed_is_told_as_paid(
+    how: str,
+    book: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Exit code 2 would say that nothing was spent, and a script would release again."""
+    words = f"release gmm bundled:three_groups --epsilon 0.5 --delta 1e-5 --ledger {book} --yes"
+    monkeypatch.setattr(sys, "stdout", Full())
+    assert main([*words.split(), how, "--out", str(tmp_path / "left")]) == 1
+    assert "is made and paid for as line 2, and its files are in" in capsys.readouterr().err
+    assert dp.verify(tmp_path / "left", book)
+
+
 def test_without_a_terminal_nothing_is_asked_or_spent(
     book: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

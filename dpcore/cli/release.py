@@ -42,11 +42,12 @@ model MODEL: a model of dpcore fit
 
 
 def run(args: argparse.Namespace) -> None:
-    """Ask once, release, print."""
+    """Ask once, release, print. Raises PaidError where a release that is made cannot be printed."""
     from dpcore.registry import MODELS
     from dpcore.releases.api import planned_noise, release
     from dpcore.releases.filter import Amount
     from dpcore.releases.ledger import BudgetLedger
+    from dpcore.releases.paid import PaidError
 
     one_of("model", args.model, MODELS)
     one_of("accountant", args.accountant, COUNTED_BY)
@@ -81,10 +82,20 @@ def run(args: argparse.Namespace) -> None:
         purpose=args.purpose,
         **options,
     )
-    if args.json:
-        print_json(written.dossier)
-    else:
-        _print(written.dossier, args.out)
+    try:
+        if args.json:
+            print_json(written.dossier)
+        else:
+            _print(written.dossier, args.out)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as problem:  # exit code 2 would say that nothing was spent
+        raise PaidError(
+            f"The release is made and paid for as line {written.dossier['line']['number']}, and "
+            f"its files are in {args.out}, but they cannot be named on standard output "
+            f"({problem.strerror})."
+        ) from None
 
 
 def _ask(args: argparse.Namespace, unit: str, privacy: Privacy, *, limited: bool) -> None:
