@@ -11,9 +11,10 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from dpcore.checks import one_of
 from dpcore.cli.options import declare_command
@@ -85,6 +86,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
+class _Unheard:
+    """Standard error, on which nothing fails: where its reader has gone or its disk is full, a note
+    or a refusal is lost, but neither the work nor the exit code."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
+
+
 def _ready_streams() -> None:
     """Whatever is printed can be: to nowhere where a stream is closed, into a file in UTF-8 as the
     files that a command writes, and to a terminal that lacks a character as its number."""
@@ -95,6 +116,8 @@ def _ready_streams() -> None:
         elif name != "stdin" and isinstance(stream, io.TextIOWrapper):
             encoding = stream.encoding if stream.isatty() else "utf-8"
             stream.reconfigure(encoding=encoding, errors="backslashreplace")
+            if name == "stderr":
+                setattr(sys, name, _Unheard(stream))
 
 
 def _refuse(sentence: str, code: int) -> int:

@@ -259,6 +259,21 @@ def test_a_closed_stream_is_no_error(closed: str, monkeypatch: pytest.MonkeyPatc
     assert main(["cite", "no such model"]) == 2
 
 
+def test_a_standard_error_that_takes_nothing_ends_no_command(tmp_path: Path) -> None:
+    """Its disk is full, or `2>&1 | head` has seen enough."""
+    for words, code in (("fit gmm bundled:iris --epsilon 1 --delta 1e-5 --json", 0), ("fit", 2)):
+        with open("/dev/full", "w") as full:
+            child = subprocess.run(
+                [sys.executable, "-m", "dpcore", *words.split()],
+                cwd=tmp_path,
+                stdout=subprocess.PIPE,
+                stderr=full,
+                check=False,
+            )
+        assert child.returncode == code
+        assert (json.loads(child.stdout)["model"] == "gmm") if code == 0 else (child.stdout == b"")
+
+
 @pytest.mark.full
 def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     questions = [{"events": [gaussian(5.0)], "delta": 1e-5}] * 2_000
