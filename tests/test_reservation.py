@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections import namedtuple
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -34,6 +35,7 @@ from dpcore.releases.ledger import BudgetLedger, Protected, TamperedError
 from dpcore.wall.table import PrivateTable
 
 DELTA = 1e-5
+Usage = namedtuple("Usage", "total used free")
 PERSON = Protected("replace_one", "person")
 STATED = Amount(0.2, DELTA)
 SCHEMA = dp.Schema.from_bounds({"x": (0.0, 10.0), "y": (-1.0, 1.0)})
@@ -170,6 +172,23 @@ def test_a_ledger_that_cannot_be_written_is_not_called_damaged(
     with pytest.raises(InputError, match=r"it cannot be written .*readonly") as refusal:
         book.spend(drawn(), STATED, PERSON, {})
     assert not isinstance(refusal.value, TamperedError)
+
+
+def test_nothing_is_spent_where_the_disk_could_not_take_down_what_leaves(
+    book: BudgetLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that is nearly full still takes the line that pays."""
+    room = [ledger.SPARE + api.CELL * 1000 * 2]
+    monkeypatch.setattr(ledger, "disk_usage", lambda _: Usage(1 << 40, 0, room[0] - 1))
+    with pytest.raises(InputError, match=r"^ledger: its disk has less than 16 MB free"):
+        release(book, tmp_path / "out", 0.3)
+    room[0] = ledger.SPARE
+    with pytest.raises(InputError, match=r"^ledger: its disk has less than 16 MB free"):
+        paid(book)
+    assert book.state().releases == ()
+    assert not (tmp_path / "out").exists()
+    monkeypatch.setattr(ledger, "disk_usage", lambda _: Usage(0, 0, 0))  # it does not tell
+    assert release(book, tmp_path / "out", 0.3).folder.exists()
 
 
 def test_a_ledger_that_gets_busy_once_noise_is_drawn_has_been_paid(

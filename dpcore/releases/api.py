@@ -52,6 +52,7 @@ LOCAL = (
     "in the local model each person adds noise, but a release adds it once, to the sum",
     "use trust central, or run dpcore fit with this trust and without a seed",
 )
+CELL = 32  # bytes of a synthetic cell, generously
 LONGEST = 1000  # characters of what is said for the report
 FARTHEST, NARROWEST = 1e100, 1e-100  # limits and ranges whose squares are numbers
 
@@ -116,7 +117,8 @@ def release(
     who = protected(privacy, schema)
     stated = Amount(float(privacy.epsilon or 0.0), float(privacy.delta or 0.0))
     noise = planned_noise(privacy, stated)
-    book.check(noise, stated, who)  # before any row is touched
+    size = CELL * rows * len(schema.columns)
+    book.check(noise, stated, who, size)  # before any row is touched
     with _claimed(out) as folder:
         states: list[State] = []
 

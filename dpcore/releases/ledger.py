@@ -19,6 +19,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import disk_usage
 from typing import Any
 
 from dpcore.checks import one_of, path_of, positive, probability, rows_of_one, whole
@@ -32,6 +33,7 @@ from dpcore.releases.filter import FILTERS, Amount, Filter, filter_of, total
 FORMAT = "dpcore budget ledger 1"
 PATIENCE = 4.0  # seconds to wait for other writers before nothing is spent
 PAID_PATIENCE = 60.0  # once it is, to write down what leaves
+SPARE = 16 << 20  # bytes that the disk has free when a release is paid for
 RESERVED = {"reserved": True}  # output of a line that paid for what is not drawn yet
 BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")  # names of SQLite's errors begin so
 UNWRITTEN = ("SQLITE_READONLY", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN")
@@ -295,12 +297,21 @@ class BudgetLedger:
         record: dict[str, Any] = json.loads(rows[0][0])
         return record
 
-    def check(self, ledger: Ledger, stated: Amount, who: Protected) -> State:
+    def check(self, ledger: Ledger, stated: Amount, who: Protected, size: int = 0) -> State:
         """Raise, before anything is drawn, where a release of this cost could not be admitted.
 
-        Raises InputError for other people, BudgetExceeded for too high a cost.
+        size: bytes of what leaves, beyond :data:`SPARE`. Raises InputError for other people and
+        where the disk could not take down what leaves, BudgetExceeded for too high a cost.
         """
         state = self.state()
+        disk = disk_usage(self.path.parent)
+        if disk.free < SPARE + size and disk.total > 0:  # 0: the system does not tell
+            raise InputError(
+                "ledger",
+                f"its disk has less than {(SPARE + size) / 2**20:.0f} MB free, and what is paid "
+                "for is recorded there",
+                "free some space",
+            )
         _demand_terms(state.terms, who)
         _demand_room(state, filter_of(state.terms.filter).cost(ledger, stated))
         return state
