@@ -297,6 +297,27 @@ def test_a_file_that_changes_between_two_passes_is_refused(tmp_path: Path) -> No
         dp.fit("gmm", table, privacy=BUDGETS["replace_one"])
 
 
+def test_a_file_that_changes_in_the_middle_of_the_last_pass_is_refused(tmp_path: Path) -> None:
+    """Nothing reads it again: a fit had summed rows of two tables."""
+    file = next(write(rows_in_groups(), tmp_path / "rows", ["csv"]).iterdir())
+    other = next(write(rows_in_groups(seed=1), tmp_path / "other", ["csv"]).iterdir())
+    shares: list[float] = []
+    words: dict[str, Any] = {"privacy": BUDGETS["replace_one"], "n_components": 3}
+    dp.fit("kmeans", parted(file, box(), on_share=shares.append), **words)
+    last = len(shares) - 1 - next(n for n, share in enumerate(shares[-2::-1]) if share >= 1.0)
+
+    def spoil(share: float) -> None:
+        shares.append(share)
+        if len(shares) == last + 1:
+            with file.open("r+b") as there:
+                there.write(other.read_bytes())
+
+    shares = []
+    table = parted(file, box(), on_share=spoil)
+    with pytest.raises(InputError, match=wording.FILE_CHANGED):
+        dp.fit("kmeans", table, **words)
+
+
 class Shrinking:
     """A part whose rows are fewer at every pass."""
 

@@ -61,6 +61,16 @@ class _FilePart:
         """The file, whatever it is called here."""
         return str(self.path.resolve())
 
+    def blocks(self, schema: Schema) -> Iterator[pd.DataFrame]:
+        """The columns that the schema names, in frames of some rows. Raises InputError where the
+        file has changed since it was loaded, or changes until its last row is read."""
+        self._demand_unchanged()
+        yield from self._frames(schema)
+        self._demand_unchanged()
+
+    def _frames(self, schema: Schema) -> Iterator[pd.DataFrame]:
+        raise NotImplementedError
+
     def _demand_unchanged(self) -> None:
         if not self.path.is_file() or _stamp(self.path) != self.stamp:
             raise InputError(self.path.name, "it changed while being read", "load it again")
@@ -77,12 +87,11 @@ class ParquetPart(_FilePart):
         """The file and its row groups."""
         return f"{super().identity}#{self.groups}"
 
-    def blocks(self, schema: Schema) -> Iterator[pd.DataFrame]:
-        """The columns that the schema names, in frames of a few rows groups or a part of one."""
+    def _frames(self, schema: Schema) -> Iterator[pd.DataFrame]:
+        """Each of a few rows groups, or a part of one."""
         import pyarrow as pa
         import pyarrow.parquet as parquet
 
-        self._demand_unchanged()
         names = [column.name for column in schema.columns]
         with (
             _binary(self.path, "it cannot be read as Parquet", "write the file again"),
@@ -101,9 +110,8 @@ class ArchivePart(_FilePart):
     array: str
     names: tuple[str, ...] | None
 
-    def blocks(self, schema: Schema) -> Iterator[pd.DataFrame]:
-        """All columns of the array, in frames of some rows."""
-        self._demand_unchanged()
+    def _frames(self, schema: Schema) -> Iterator[pd.DataFrame]:
+        """All columns of the array."""
         with (
             _binary(self.path, "the .npz file is damaged", "save the arrays again"),
             zipfile.ZipFile(self.path) as archive,
@@ -129,11 +137,9 @@ class TextPart(_FilePart):
     delimiter: str
     names: tuple[str, ...]
 
-    def blocks(self, schema: Schema) -> Iterator[pd.DataFrame]:
-        """The columns that the schema names, in frames of some rows."""
+    def _frames(self, schema: Schema) -> Iterator[pd.DataFrame]:
         import pandas as pd
 
-        self._demand_unchanged()
         wanted = [column.name for column in schema.columns if column.name in self.names]
         if not wanted:
             demand_column(pd.DataFrame(), schema.columns[0].name)
