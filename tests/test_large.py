@@ -282,6 +282,16 @@ def test_a_file_that_is_there_twice_is_refused(tmp_path: Path) -> None:
         dp.load(folder, schema=box())
 
 
+@pytest.mark.parametrize("name", ["year=2026", "_delta_log", "_temporary", "part-1.parquet"])
+def test_a_folder_inside_a_folder_is_refused(name: str, tmp_path: Path) -> None:
+    folder = write(rows_in_groups(600), tmp_path / "rows")
+    (folder / ".ipynb_checkpoints").mkdir()
+    dp.load(folder, schema=box())
+    (folder / name).mkdir()
+    with pytest.raises(InputError, match="it contains another folder"):
+        dp.load(folder, schema=box())
+
+
 def test_a_file_that_changes_between_two_passes_is_refused(tmp_path: Path) -> None:
     file = next(write(rows_in_groups(900), tmp_path / "rows").iterdir())
     passes = 0

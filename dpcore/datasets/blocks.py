@@ -248,12 +248,20 @@ def is_large_file(source: Any) -> bool:
 
 def files_of(source: str | PathLike[str]) -> list[Path]:
     """The table files behind a path, in the order of their names. Raises InputError where there is
-    none."""
+    none, or where a folder lies among them: it may hold more rows (``year=2026``), or say that rows
+    beside it no longer count (``_delta_log``) or are not yet complete (``_temporary``)."""
     path = Path(fspath(source))
     if not path.is_dir():
         check_path(path)
         return [path]
-    files = sorted(file for file in path.iterdir() if _is_table(file))
+    inside = sorted(path.iterdir())
+    if any(place.is_dir() and not place.name.startswith(".") for place in inside):
+        raise InputError(
+            path.name,
+            "it contains another folder, so that its files alone may not be the table",
+            "give a folder with the files of the table alone",
+        )
+    files = [file for file in inside if _is_table(file)]
     if not files:
         raise InputError(
             path.name,
