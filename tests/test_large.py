@@ -292,6 +292,19 @@ def test_a_folder_inside_a_folder_is_refused(name: str, tmp_path: Path) -> None:
         dp.load(folder, schema=box())
 
 
+@pytest.mark.parametrize("here", [".", ".deeper/.."])
+def test_the_folder_in_which_one_is_has_a_schema_beside_it(
+    here: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(rows_in_groups(600), tmp_path / "rows")
+    (tmp_path / "rows.toml").write_text(box().to_toml())
+    (folder / ".deeper").mkdir()
+    monkeypatch.chdir(folder)
+    table = dp.load(here)
+    assert table.schema is not None
+    assert table.schema.features == box().features
+
+
 def test_a_file_that_changes_between_two_passes_is_refused(tmp_path: Path) -> None:
     file = next(write(rows_in_groups(900), tmp_path / "rows").iterdir())
     passes = 0

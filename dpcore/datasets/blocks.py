@@ -220,7 +220,9 @@ def schema_of_files(source: str | PathLike[str], array: str | None = None) -> Sc
     path = Path(fspath(source))
     if not path.is_dir():
         return schema_with(path, array)
-    beside = path.with_name(path.name + ".toml")
+    if path.name in ("", ".."):
+        path = path.resolve()
+    beside = path.parent / f"{path.name}.toml"
     return Schema.from_toml(beside) if beside.is_file() else None
 
 
