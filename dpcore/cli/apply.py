@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpcore.cli.data import word_list
 from dpcore.cli.output import print_json, print_note
-from dpcore.cli.pages import place_for_file
+from dpcore.cli.pages import place_for_file, write_whole
 from dpcore.errors import InputError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
     elif place is None:
         print(as_csv(table, "%.6g"), end="")
     else:
-        place.write_bytes(as_csv(table, "%.6g").encode())
+        write_whole(place, as_csv(table, "%.6g"))
     if release.model.reads != "documents":
         _note(cells, rows, _unlisted(release.schema, cells))
 

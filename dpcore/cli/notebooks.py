@@ -37,9 +37,14 @@ def run(args: argparse.Namespace) -> None:
     there = next((name for name in names if (folder / name).exists()), None)
     if there is not None:
         raise InputError("folder", f"{there} already exists", "name another folder")
-    for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(HOME / name, folder / name)
+    try:
+        for name in names:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(HOME / name, folder / name)
+    except BaseException:  # a full disk: what is there would be refused at the next try
+        for name in names:
+            (folder / name).unlink(missing_ok=True)
+        raise
     if args.json:
         print_json({"files": [str(folder / name) for name in names]})
         return

@@ -51,10 +51,23 @@ def place_for_folder(name: str) -> Path:
     return folder
 
 
+def write_whole(place: Path, text: str) -> None:
+    """A text in UTF-8. Where it cannot be written to its end, as on a full disk, no part of it
+    stays, which could pass for all of it. Raises OSError where the system refuses."""
+    with place.open("wb") as file:
+        try:
+            file.write(text.encode())
+            file.flush()
+        except BaseException:
+            if place.is_file():
+                place.unlink()
+            raise
+
+
 def write_page(field: str, path: Path, title: str, body: str) -> None:
     """body: HTML. Raises InputError where the system refuses."""
     try:
-        path.write_text(_PAGE.format(title=escape(title), body=body), encoding="utf-8")
+        write_whole(path, _PAGE.format(title=escape(title), body=body))
     except OSError:
         raise _unwritable(field) from None
 

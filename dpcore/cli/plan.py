@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dpcore.checks import number, one_of
 from dpcore.cli.models import keyword
 from dpcore.cli.output import print_prose, print_table
+from dpcore.cli.pages import write_whole
 from dpcore.cli.sources import document
 from dpcore.declaration import declaration
 from dpcore.errors import BudgetExceeded, InputError
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
         ".html": lambda: export.plan_page(plan, what_ifs, unit=planner.wanted[0].schema.unit),
     }
     if out is not None:
-        out.write_text(writers[out.suffix](), encoding="utf-8")
+        write_whole(out, writers[out.suffix]())
     if args.json:
         print(writers[".json"]())
     else:

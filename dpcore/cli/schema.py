@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.cli.output import print_json, print_note
-from dpcore.cli.pages import place_for_file
+from dpcore.cli.pages import place_for_file, write_whole
 from dpcore.errors import InputError
 
 OPTIONS = """
@@ -71,7 +71,7 @@ def _with_released_limits(args: argparse.Namespace, place: Path | None) -> None:
     elif place is None:
         print(text, end="")
     if place is not None:
-        place.write_text(text, encoding="utf-8")
+        write_whole(place, text)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -124,4 +124,4 @@ def run(args: argparse.Namespace) -> None:
     elif place is None:
         print(text, end="")
     if place is not None:
-        place.write_text(text, encoding="utf-8")
+        write_whole(place, text)

@@ -6,10 +6,12 @@ import argparse
 import json
 import os
 import re
+import resource
 import shlex
 import subprocess
 import sys
 import tomllib
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -272,6 +274,31 @@ def test_a_standard_error_that_takes_nothing_ends_no_command(tmp_path: Path) -> 
             )
         assert child.returncode == code
         assert (json.loads(child.stdout)["model"] == "gmm") if code == 0 else (child.stdout == b"")
+
+
+@pytest.mark.parametrize(
+    "words", ["schema rows.csv --out", "apply RELEASE rows.csv --out", "notebooks"]
+)
+def test_what_cannot_be_written_to_its_end_leaves_nothing(words: str, tmp_path: Path) -> None:
+    """Half the answers passed for all; a half schema was refused at the next try as one that is
+    there."""
+    words = words.replace("RELEASE", str(ROOT / "notebooks" / "first_release"))
+    row = "pressure,age,stay,earlier visits,ward\n150,82,10,4,heart\n"
+    (tmp_path / "rows.csv").write_text(row)
+    command = [sys.executable, "-m", "dpcore", *words.split(), "new"]
+    most = resource.RLIMIT_FSIZE  # bytes of a file: as on a full disk
+    for limit, code in ((10, 2), (resource.getrlimit(most)[0], 0)):
+        child = subprocess.run(
+            command,
+            cwd=tmp_path,
+            preexec_fn=partial(resource.setrlimit, most, (limit, resource.getrlimit(most)[1])),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert child.returncode == code, child.stderr
+        made = [path for path in tmp_path.rglob("*") if path.is_file() and path.stem != "rows"]
+        assert bool(made) is (code == 0)
 
 
 @pytest.mark.full
