@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dpcore.checks import number, one_of
 from dpcore.cli.models import keyword
 from dpcore.cli.output import print_prose, print_table
-from dpcore.cli.pages import write_whole
+from dpcore.cli.pages import place_for_file, write_whole
 from dpcore.cli.sources import document
 from dpcore.declaration import declaration
 from dpcore.errors import BudgetExceeded, InputError
@@ -41,12 +41,14 @@ plan PLAN.toml: a file with the budget and the releases wanted
 
 def run(args: argparse.Namespace) -> None:
     """Plan, and print or write; exit code 3 where the wishes do not fit, after what they need.
-    Raises BudgetExceeded then."""
+    Raises BudgetExceeded then, and InputError for a place that no plan can have."""
     from dpcore.planning import export
 
-    out = None if args.out is None else Path(args.out)
-    if out is not None:
-        one_of("out", out.suffix, (".csv", ".json", ".html"))
+    if args.out is not None:
+        one_of("out", Path(args.out).suffix, (".csv", ".json", ".html"))
+    out = place_for_file("out", args.out)
+    if out is not None and out.resolve() == Path(args.plan).resolve():
+        raise InputError("out", "it is the plan itself", "name another file")
     planner, budget = read_plan(Path(args.plan))
     total = tuple(
         number(name, option if option is not None else budget.get(name))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 from commands import BOX, Run
+
+from dpcore.planning.plan import Planner
 
 PLAN = """
 [budget]
@@ -131,3 +134,16 @@ def test_an_unknown_kind_of_file_is_refused_before_anything_is_worked_out(
     answer = run("plan", plan, "--out", "plan.docx")
     assert answer.code == 2
     assert ".html" in answer.err
+
+
+def test_a_plan_is_not_written_over_and_its_place_is_looked_at_first(
+    run: Run, plan: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The plan was lost, and simulations of minutes came before the refusal of a place."""
+    monkeypatch.delattr(Planner, "plan")
+    own = plan.with_suffix(".json")
+    own.write_text(json.dumps(tomllib.loads(PLAN)))
+    assert "out: it is the plan itself; name another file" in run("plan", own, "--out", own).err
+    nowhere = plan.parent / "no" / "where.csv"
+    assert "out: the file cannot be written" in run("plan", plan, "--out", nowhere).err
+    assert json.loads(own.read_text()) == tomllib.loads(PLAN)
