@@ -84,13 +84,6 @@ def _place(args: argparse.Namespace) -> Path | None:
         return None
     if args.json:
         raise InputError("out", "only CSV can be written to a file", "leave out --out or --json")
-    folder = Path(args.release) if Path(args.release).is_dir() else Path(args.release).parent
-    if place.resolve().parent == folder.resolve():
-        raise InputError(
-            "out",
-            "it is in the release's folder, which may hold only the release's own files",
-            "name another folder",
-        )
     if place.resolve() == Path(args.file).resolve():
         raise InputError("out", "it is the input file", "name another file")
     return place

@@ -34,21 +34,36 @@ def place_for_page(field: str, name: str | None) -> Path | None:
 
 
 def place_for_file(field: str, name: str | None) -> Path | None:
-    """The same for any file. Raises InputError where none can be written."""
+    """The same for any file. Raises InputError where none can be written, or only a release's."""
     if name is None:
         return None
     path = Path(name)
+    _demand_no_release(field, path.resolve().parent)
     if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
         raise _unwritable(field)
     return path
 
 
 def place_for_folder(name: str) -> Path:
-    """A folder that is there or can be made. Raises InputError where a file has its name."""
+    """A folder that is there or can be made. Raises InputError where a file has its name, or where
+    it is a release's."""
     folder = Path(name)
+    _demand_no_release("folder", folder)
     if folder.exists() and not folder.is_dir():
         raise InputError("folder", "a file with that name exists", "name another folder")
     return folder
+
+
+def _demand_no_release(field: str, folder: Path) -> None:
+    """Raise InputError for a folder that would no longer verify with another file in it."""
+    from dpcore.releases.beside import DOSSIER
+
+    if (folder / DOSSIER).is_file():
+        raise InputError(
+            field,
+            "it is in a release's folder, which may hold only the release's own files",
+            "name another folder",
+        )
 
 
 def write_whole(place: Path, text: str) -> None:

@@ -74,14 +74,18 @@ def test_a_file_holds_the_same_and_is_not_the_rows_or_in_the_release(
     folder = Path(shutil.copytree(RELEASE, tmp_path / "release"))
     for place, words in (
         (rows, "out: it is the input file; name another file."),
-        (folder / "answers.csv", "out: it is in the release's folder, which may hold only"),
+        (folder / "answers.csv", "out: it is in a release's folder, which may hold only"),
         (tmp_path / "no" / "where.csv", "out: the file cannot be written; give another path."),
     ):
         answer = run("apply", folder, rows, "--out", place)
         assert (answer.code, answer.out) == (2, "")
         assert words in answer.err
     assert rows.read_text(encoding="utf-8") == ROWS
-    assert not (folder / "answers.csv").exists()
+    for command in (["site", folder, "--release", folder], ["schema", rows, "--out", folder / "s"]):
+        answer = run(*command)
+        assert (answer.code, answer.out) == (2, "")
+        assert "it is in a release's folder, which may hold only" in answer.err
+    assert run("verify", folder).code == 0
 
 
 def test_json_holds_columns_and_rows(run: Run, tmp_path: Path) -> None:
