@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
+import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,6 +17,7 @@ from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartParser
 from streamlit import net_util
 from streamlit.web.server.server_util import is_url_from_allowed_origins
+from studio.stage import free_port, wait_for_health
 
 from app import releasing
 from app.scenario import GENERATED, UPLOAD, Scenario
@@ -150,3 +155,20 @@ def test_the_server_is_told_another_address_in_place_of_its_own() -> None:
     assert {"--server.address=0.0.0.0", "--server.port=9000", "--server.baseUrlPath=dp"} <= {*given}
     assert "--server.allowedHosts=*" in given
     assert "--server.enableXsrfProtection=true" in given
+
+
+@pytest.mark.parametrize("words", ["explore --no-browser", "serve"])
+def test_a_server_prints_its_address_and_nothing_else(words: str) -> None:
+    """Words of Streamlit came after the JSON."""
+    port = free_port()
+    with subprocess.Popen(
+        [sys.executable, "-m", "dpcore", *words.split(), "--port", str(port), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        wait_for_health(f"http://127.0.0.1:{port}", process)
+        process.send_signal(signal.SIGINT)
+        printed, _ = process.communicate(timeout=20)
+    assert json.loads(printed)["url"] == f"http://127.0.0.1:{port}/"
+    assert process.returncode == 0

@@ -7,6 +7,7 @@ import json
 import socket
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from importlib.util import find_spec
 
 from dpcore.checks import whole
@@ -42,14 +43,16 @@ def run(args: argparse.Namespace) -> None:
 
 
 def start(flags: Sequence[str]) -> None:
-    """Serve until interrupted."""
+    """Serve until interrupted. What the server has to say is on standard error: the address alone
+    is printed."""
     from streamlit.web.cli import main
 
     from app.settings import call_nobody, entry
 
     call_nobody()
-    sys.argv = ["streamlit", "run", str(entry()), *flags]
-    main(prog_name="streamlit")
+    sys.argv = ["streamlit", "run", str(entry()), *flags, "--logger.hideWelcomeMessage=true"]
+    with redirect_stdout(sys.stderr):
+        main(prog_name="streamlit")
 
 
 def demand_app(command: str) -> None:

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
         f"{'locked' if locked else 'not locked'}; Ctrl+C stops it)"
     )
     print(json.dumps(record) if args.json else line, flush=True)
-    start([*flags(**server), "--logger.hideWelcomeMessage=true"])
+    start(flags(**server))
 
 
 def environment(host: str, *, uploads: bool, unlock: bool) -> dict[str, str]:
