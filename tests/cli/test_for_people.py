@@ -301,6 +301,20 @@ def test_what_cannot_be_written_to_its_end_leaves_nothing(words: str, tmp_path: 
         assert bool(made) is (code == 0)
 
 
+def test_a_user_without_a_home_has_all_commands(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container; `dpcore data`, `dpcore site` and the explorer ended in a traceback."""
+
+    def unknown(_: int) -> None:
+        raise KeyError
+
+    monkeypatch.setenv("HOME", "")  # so that it is put back
+    for name in ("HOME", "DPCORE_DATA", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    assert run("data", "--json").json["folder"] == "/.local/share/dpcore"
+    assert Path.home() == Path("/")  # where Streamlit looks
+
+
 @pytest.mark.full
 def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     questions = [{"events": [gaussian(5.0)], "delta": 1e-5}] * 2_000
