@@ -19,25 +19,14 @@ class AlignedFactors:
     cosines: Array
 
 
-def align(fit: Factors, reference: Factors, *, rotate: bool = True) -> AlignedFactors:
+def align(fit: Factors, reference: Factors) -> AlignedFactors:
     """Choose among loadings that say the same those most like a reference's (a batch of one).
 
-    A rotation of the factors changes no covariance: the nearest one is taken (Schonemann 1966).
-    With ``rotate=False`` only order and signs are chosen (Kuhn 1955), by the cosines' sizes.
-    Both need as many factors as the reference has.
+    A rotation of the factors changes no covariance: the nearest one is taken (Schonemann 1966). It
+    needs as many factors as the reference has.
     """
-    from scipy.optimize import linear_sum_assignment
-
-    target = reference.loadings[0]
-    if rotate:
-        left, _, right = np.linalg.svd(transposed(fit.loadings) @ target)
-        loadings = fit.loadings @ (left @ right)
-    else:
-        table = cosines(fit, reference)
-        order = np.stack([linear_sum_assignment(-np.abs(similarity.T))[1] for similarity in table])
-        loadings = np.take_along_axis(fit.loadings, order[:, None, :], axis=2)
-        sign = np.sign(np.einsum("bik,ik->bk", loadings, target))
-        loadings = loadings * np.where(sign == 0.0, 1.0, sign)[:, None, :]
+    left, _, right = np.linalg.svd(transposed(fit.loadings) @ reference.loadings[0])
+    loadings = fit.loadings @ (left @ right)
     turned = Factors(fit.mean, loadings, fit.noise_variance)
     return AlignedFactors(turned, np.einsum("bkk->bk", cosines(turned, reference)).copy())
 
