@@ -590,12 +590,6 @@ class Row:
     refusal: str = ""
 
 
-def all_methods(events: Events, delta: float, count: int) -> tuple[Row, ...]:
-    """Every registered method's answer for ``count`` repeats; refusals last."""
-    rows = [one_row(name, events, delta, count) for name in ACCOUNTANTS]
-    return tuple(sorted(rows, key=lambda row: row.bound is None))
-
-
 def one_row(name: str, events: Events, delta: float, count: int) -> Row:
     """One method's answer."""
     method = accountant(name)
