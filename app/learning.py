@@ -172,7 +172,7 @@ def _trace() -> float:
     """The epsilon below which noise leaves no trace of that factor."""
     table, setting, exact = _faces()
     assert table.schema is not None  # it comes with one
-    return sight(setting, PublicFrame.of(table.schema), FACES, exact).by_factor[0]
+    return sight(setting, PublicFrame.of(table.schema), FACES, exact)[0]
 
 
 CLIPPED = 0.3  # of the public limits, in the other answer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -93,22 +92,9 @@ class FactorYardstick(Yardstick):
         )
 
 
-@dataclass(frozen=True)
-class Sight:
-    """What a release of second moments can show at all.
-
-    any_data: the epsilon below which no factor of any data shows, whatever the rows, unless they
-    are seen in an ellipsoid: there, factors of narrow columns show at less.
-    by_factor: the epsilon from which each factor of the exact fit shows, strongest first; infinite
-    where never.
-    """
-
-    any_data: float
-    by_factor: tuple[float, ...]
-
-
-def sight(setting: Setting, public: PublicFrame, rows: int, exact: Factors) -> Sight:
-    """From which budgets factors can be seen through a proved fit's noise.
+def sight(setting: Setting, public: PublicFrame, rows: int, exact: Factors) -> tuple[float, ...]:
+    """The epsilon from which each factor can be seen through a proved fit's noise, strongest first;
+    infinite where never.
 
     exact ``(1, ...)``: the fit without privacy, in public unit coordinates. In a released ball the
     noise is about what it is where all rows lie at the root of the mean square distance from their
@@ -123,15 +109,14 @@ def sight(setting: Setting, public: PublicFrame, rows: int, exact: Factors) -> S
         per_multiplier *= SQUARES_MULTIPLIER
     per_multiplier *= square
     strengths = np.linalg.eigvalsh(np.swapaxes(exact.loadings[0], 0, 1) @ exact.loadings[0])[::-1]
-    strongest = np.append(square, strengths)
     with np.errstate(divide="ignore"):
-        multiplier = strongest / least_visible(per_multiplier, public.dim)
-    thresholds = np.full(strongest.shape, np.inf)
+        multiplier = strengths / least_visible(per_multiplier, public.dim)
+    thresholds = np.full(strengths.shape, np.inf)
     for i, most in enumerate(multiplier):
         if most > 0.0:
             bound = compose([Event(Gaussian(float(most)))], setting.accountant, delta=setting.delta)
             thresholds[i] = float(bound.epsilon)
-    return Sight(float(thresholds[0]), tuple(map(float, thresholds[1:])))
+    return tuple(map(float, thresholds))
 
 
 YARDSTICK = FactorYardstick()
