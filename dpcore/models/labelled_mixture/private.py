@@ -33,7 +33,6 @@ from dpcore.wall.data import LabelledRows
 from dpcore.wall.session import Session
 
 SMALL = 0.015  # attainable divergence below which the staged release beats public features
-SOURCE = "Liu, Scaglione, Peisert 2025"
 
 
 class ReleaseRecipe(Recipe):
