@@ -175,14 +175,13 @@ SCHEMAS = {name: facts.pop("schema", {}) for name, facts in CATALOGUE["tables"].
 BUNDLED = tuple(BundledTable(name, **facts) for name, facts in CATALOGUE["tables"].items())
 
 
-def bundled(model: str | None = None) -> tuple[BundledTable, ...]:
-    """The listed tables, or those that suit a model, in the order in which a newcomer should meet
-    them.
+def bundled() -> tuple[BundledTable, ...]:
+    """The listed tables, in the order in which a newcomer should meet them.
 
-    >>> bundled()[0].title, bundled("kmeans")[-1].title
-    ('Three groups', 'A million places')
+    >>> bundled()[0].title
+    'Three groups'
     """
-    return tuple(table for table in BUNDLED if table.listed and model in (None, *table.models))
+    return tuple(table for table in BUNDLED if table.listed)
 
 
 def find(name: str) -> BundledTable:
