@@ -397,22 +397,12 @@ class BudgetLedger:
         with closing(self._connect(patience)) as database:
             try:
                 database.execute("BEGIN IMMEDIATE")
-                for statement in _statements(_TABLES) if new else ():
-                    database.execute(statement)
+                for statement in _TABLES.split(";\n") if new else ():
+                    database.execute(statement)  # a whole script would end the transaction
                 yield database
                 database.execute("COMMIT")
             except (sqlite3.DatabaseError, UnicodeError) as problem:
                 raise _unusable(problem) from None
-
-
-def _statements(script: str) -> Iterator[str]:
-    """The statements of a script, one by one: a script as a whole would end the transaction."""
-    statement = ""
-    for line in script.splitlines():
-        statement += line + "\n"
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
 
 
 def _unusable(problem: Exception) -> InputError:
