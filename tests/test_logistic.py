@@ -135,6 +135,17 @@ def test_steps_that_forget_their_uncertainty_end_at_scikit_learns_fit() -> None:
     np.testing.assert_allclose(fit.mean[0], oracle.coef_[0], atol=1e-6)
 
 
+def evidence(rows: Array, outcomes: Array, fit: Coefficients) -> float:
+    """The variational bound on the log evidence of the first run, up to a constant."""
+    mean, covariance = fit.mean[0], fit.covariance[0]
+    second = covariance + np.outer(mean, mean)
+    score = np.sqrt(np.einsum("np,pq,nq->n", rows, second, rows))
+    fits = (outcomes - 0.5) @ rows @ mean - np.sum(np.logaddexp(score / 2.0, -score / 2.0))
+    entropy = 0.5 * (np.linalg.slogdet(covariance)[1] + len(mean))
+    rate = logistic.RATE + np.trace(second) / 2.0
+    return float(fits + entropy - (logistic.SHAPE + len(mean) / 2.0) * np.log(rate))
+
+
 def test_steps_never_lower_the_evidence_and_end() -> None:
     rows, outcomes = drawn(300)
     x = np.column_stack([rows, np.ones(300)])
@@ -142,7 +153,7 @@ def test_steps_never_lower_the_evidence_and_end() -> None:
     for _ in range(60):
         weights = logistic.curvature(fit)(x, np.arange(1))[0]
         fit = logistic.step(sums_of(rows, outcomes, weights), logistic.precision(fit))
-        bounds.append(logistic.evidence(x, outcomes, fit, logistic.precision(fit))[0])
+        bounds.append(evidence(x, outcomes, fit))
     assert np.all(np.diff(bounds) >= -1e-9)
     assert bounds[-1] - bounds[-2] < 1e-8
     assert bounds[-1] - bounds[0] > 0.01

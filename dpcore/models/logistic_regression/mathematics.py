@@ -319,21 +319,3 @@ def step(released: NoisyOutcomes, prior: Array, floor: float = 0.0) -> Coefficie
     noise = noise + per_square[:, None, None] * mean[:, :, None] * mean[:, None]
     noise = inverse @ noise @ inverse
     return Coefficients(mean, finite(inverse + noise), finite(noise))
-
-
-def evidence(rows: Array, outcomes: Array, fit: Coefficients, prior: Array) -> Array:
-    """The variational bound on the log evidence ``(B,)``, up to a constant; steps never lower it.
-
-    rows ``(n, p)`` of the design. For tests and for data that may be seen.
-    """
-    bounds = np.empty(fit.runs)
-    for run in range(fit.runs):
-        mean, covariance = fit.mean[run], fit.covariance[run]
-        second = covariance + np.outer(mean, mean)
-        score = np.sqrt(np.einsum("np,pq,nq->n", rows, second, rows))
-        fits = (outcomes - 0.5) @ rows @ mean - np.sum(np.logaddexp(score / 2.0, -score / 2.0))
-        shape, size = SHAPE + len(mean) / 2.0, len(mean)
-        entropy = 0.5 * (np.linalg.slogdet(covariance)[1] + size)
-        rate = RATE + np.trace(second) / 2.0
-        bounds[run] = fits + entropy - shape * np.log(rate)
-    return bounds
