@@ -30,9 +30,9 @@ from dpcore.wall.table import PrivateTable
 DELTA = 1e-5
 
 
-def causes(count: int = 3000, dim: int = 8, strength: float = 0.2, seed: int = 0) -> Array:
+def causes(count: int = 3000, dim: int = 8, strength: float = 0.2) -> Array:
     """Rows moved by two hidden causes, each in half of the columns, about a mean off the centre."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     half = dim // 2
     loadings = np.zeros((dim, 2))
     loadings[:half, 0], loadings[half:, 1] = strength, 0.7 * strength

@@ -44,11 +44,11 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "PART_NUMBERS", 4 * SMALL)
 
 
-def rows_in_groups(count: int = 4000, columns: int = 3, seed: int = 0) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    centres = rng.uniform(20, 80, (3, columns))
-    cells = centres[rng.integers(3, size=count)] + 6 * rng.standard_normal((count, columns))
-    return pd.DataFrame(np.clip(cells, 0, 100), columns=[f"x{i + 1}" for i in range(columns)])
+def rows_in_groups(count: int = 4000) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    centres = rng.uniform(20, 80, (3, 3))
+    cells = centres[rng.integers(3, size=count)] + 6 * rng.standard_normal((count, 3))
+    return pd.DataFrame(np.clip(cells, 0, 100), columns=["x1", "x2", "x3"])
 
 
 def box(columns: int = 3) -> Schema:

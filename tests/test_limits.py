@@ -213,11 +213,11 @@ def test_a_later_fit_is_better_than_one_within_the_stated_limits() -> None:
 # --- the release ----------------------------------------------------------------------------------
 
 
-def bins(columns: dict[str, list[float]], edges: Array, adjacency: str = "replace_one") -> Array:
+def bins(columns: dict[str, list[float]], edges: Array) -> Array:
     """Exact counts ``(d, J + 1)`` of a table with limits -1 and 1."""
     schema = dp.Schema.from_bounds(dict.fromkeys(columns, (-1.0, 1.0)))
     sealed = PrivateTable.seal(pd.DataFrame(columns), schema)
-    session = Session(sealed, NumberRows, noise=None, adjacency=adjacency, draws=(0,))
+    session = Session(sealed, NumberRows, noise=None, adjacency="replace_one", draws=(0,))
     statistic = ColumnBins(tuple(range(len(columns))), edges.shape[-1])
     counts, sd = session.release("bins", statistic, edges[None], Noise("gaussian", 0.0))
     assert sd.tolist() == [0.0]

@@ -104,12 +104,12 @@ def test_where_rows_may_be_seen_a_fit_without_noise_is_scikit_learns(adjacency: 
     np.testing.assert_allclose(fit.covariance, oracle, rtol=1e-2, atol=1e-4)
 
 
-def binary_rows(count: int = 5000) -> tuple[Array, Array]:
+def binary_rows() -> tuple[Array, Array]:
     """Columns of yes and no, 1 and 0, one of them rare: nothing like normal."""
     rng = np.random.default_rng(0)
-    rows = (rng.random((count, 3)) < [0.5, 0.05, 0.2]).astype(float)
+    rows = (rng.random((5000, 3)) < [0.5, 0.05, 0.2]).astype(float)
     odds = rows @ np.array([1.0, 2.0, -1.0]) - 2.0
-    return rows, (rng.random(count) < expit(odds)).astype(float)
+    return rows, (rng.random(5000) < expit(odds)).astype(float)
 
 
 def test_outcomes_that_a_line_divides_have_a_fit_without_noise() -> None:

@@ -77,9 +77,9 @@ def table(whose: Any, schema: Schema = PLAIN, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame({"who": ids, **rows})
 
 
-def counting(frame: pd.DataFrame, most: int, schema: Schema = PLAIN) -> tuple[set[float], int]:
+def counting(frame: pd.DataFrame, most: int) -> tuple[set[float], int]:
     """The rows that count, by a number that each has alone, and how many persons there are."""
-    kept, persons = limited(dp.load(frame, schema=schema), "who", most)
+    kept, persons = limited(dp.load(frame, schema=PLAIN), "who", most)
     return set(kept._frame["x"]), persons
 
 
@@ -293,9 +293,8 @@ def test_what_a_paper_prints_is_about_rows(model: str, words: dict[str, Any]) ->
         dp.fit(model, sealed_crowd(NUMBERS), privacy=asked, n_components=2, seed=0)
 
 
-def session(opens: Any, adjacency: str = "replace_one", schema: Schema = ALL_ROLES) -> Session[Any]:
-    noise = NoiseSource(0)
-    table = sealed_crowd(schema)
+def session(opens: Any, adjacency: str = "replace_one") -> Session[Any]:
+    table, noise = sealed_crowd(ALL_ROLES), NoiseSource(0)
     return Session(table, opens, adjacency=adjacency, noise=noise, draws=np.arange(1))
 
 

@@ -35,13 +35,13 @@ def study_of(scenario: Scenario, data: Data) -> tuple[BudgetGrid, Curves] | None
     return kept_study(data, scenario.setting(), *terms)
 
 
-def close(kept: Any, anew: Any, rel: float = 1e-3, most: float = 1e-3) -> None:
+def close(kept: Any, anew: Any, rel: float = 1e-3) -> None:
     """Arrays of two fits are alike, up to the 32 bits of one and the processor of the other."""
     for field in fields(kept):
         one, other = getattr(kept, field.name), getattr(anew, field.name)
         assert (one.shape, one.dtype.kind) == (other.shape, other.dtype.kind)
         if one.dtype.kind == "f":
-            np.testing.assert_allclose(one, other, rtol=rel, atol=most)
+            np.testing.assert_allclose(one, other, rtol=rel, atol=1e-3)
         else:
             assert one.tolist() == other.tolist()
 

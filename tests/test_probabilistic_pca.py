@@ -29,9 +29,9 @@ from dpcore.wall.table import PrivateTable
 
 
 @cache
-def rows(factors: int, dim: int = 10, count: int = 3000, seed: int = 0) -> Array:
+def rows(factors: int, dim: int = 10, count: int = 3000) -> Array:
     """Rows with so many factors of unlike strength, and noise of variance 0.09 in all columns."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     loadings = rng.standard_normal((dim, factors)) / np.arange(1, factors + 1) ** 0.5
     hidden = rng.standard_normal((count, factors))
     return np.asarray(hidden @ loadings.T + 0.3 * rng.standard_normal((count, dim)))

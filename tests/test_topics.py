@@ -154,10 +154,10 @@ def test_short_rows_have_the_sums_and_maxima_of_any_rows(kind: Any, count: int) 
         np.testing.assert_array_equal(row_maxima(rows), rows.max(axis=1, keepdims=True))
 
 
-def many_texts(documents: int = 150) -> Array:
+def many_texts() -> Array:
     """Of many lengths, up to 300 distinct words."""
     rng = np.random.default_rng(0)
-    rates = rng.gamma(0.2, 1.0, (documents, 300)) * rng.gamma(0.5, 2.0, (documents, 1))
+    rates = rng.gamma(0.2, 1.0, (150, 300)) * rng.gamma(0.5, 2.0, (150, 1))
     return rng.poisson(rates).astype(float)
 
 

@@ -20,14 +20,14 @@ from dpcore.wall.kernels.row_blocks import cut_to_grid
 RADIUS = 2.0
 
 
-def problem(seed: int, count: int = 200, dim: int = 3) -> tuple[Array, Array]:
+def problem(seed: int, count: int = 200) -> tuple[Array, Array]:
     """Rows of the ball, some of them equal and on the sphere, and noise."""
     rng = np.random.default_rng(seed)
-    rows = rng.normal(size=(count, dim)) * rng.choice([0.1, 1.0, 9.0], (count, 1))
+    rows = rng.normal(size=(count, 3)) * rng.choice([0.1, 1.0, 9.0], (count, 1))
     rows[: count // 3] = rows[0]
     rows *= RADIUS / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), RADIUS)
     turned = cut_to_grid(rows, RADIUS) * rng.choice([-1.0, 1.0], (count, 1))
-    return turned, rng.normal(size=dim) * 10.0 ** rng.integers(-2, 3)
+    return turned, rng.normal(size=3) * 10.0 ** rng.integers(-2, 3)
 
 
 def exact(rows: Array, noise: Array, ridge: float, point: Iterable[Fraction]) -> list[mpmath.mpf]:

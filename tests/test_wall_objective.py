@@ -43,10 +43,8 @@ def people(count: int = 30, seed: int = 0) -> pd.DataFrame:
     return frame.assign(ill=rng.integers(2, size=count))
 
 
-def opened(
-    frame: pd.DataFrame, *, runs: int = 1, seed: int = 0, **more: object
-) -> Session[LogisticRows]:
-    asked = {"adjacency": "replace_one", "noise": NoiseSource(seed, range(runs))} | more
+def opened(frame: pd.DataFrame, *, runs: int = 1, **more: object) -> Session[LogisticRows]:
+    asked = {"adjacency": "replace_one", "noise": NoiseSource(0, range(runs))} | more
     return Session(
         PrivateTable.seal(frame, SCHEMA),
         LogisticRows,

@@ -202,10 +202,10 @@ FRAMES: dict[str, tuple[float, float]] = {
 }
 
 
-def framed(trick: str, *, runs: int, dim: int = 4) -> Frame:
+def framed(trick: str, *, runs: int) -> Frame:
     """A frame of each run whose middle and radius are those of a trick."""
     middle, radius = FRAMES[trick]
-    balls = Frame.balls(np.full((runs, dim), middle), np.full(runs, radius))
+    balls = Frame.balls(np.full((runs, 4), middle), np.full(runs, radius))
     return replace(balls, radius=1.4)
 
 

@@ -47,9 +47,9 @@ GAUSSIAN = Noise("gaussian", 5.0)
 SHIFTS = (1, 2, 3, 5, 8, 13, 257)
 
 
-def seen_from(shift: int, dim: int, *, binary: bool, rows: int = 3001) -> PrivateTable:
+def seen_from(shift: int, dim: int, *, binary: bool) -> PrivateTable:
     """The same table with some rows taken off the front."""
-    cells = np.random.default_rng(dim).uniform(-1.0, 1.0, (rows, dim + 1))
+    cells = np.random.default_rng(dim).uniform(-1.0, 1.0, (3001, dim + 1))
     frame = pd.DataFrame(cells, columns=[f"c{i}" for i in range(dim + 1)])
     frame["kind"] = "a"
     columns = [dp.Column(f"c{i}", lower=-1.0, upper=1.0) for i in range(dim)]

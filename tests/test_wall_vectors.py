@@ -419,10 +419,10 @@ def looked(run: Session[MaskedRows], **how: Any) -> VectorRows:
     return found[0]
 
 
-def regression(cells: dict[str, list[Any]], missing: Any = "role") -> tuple[PrivateTable, Schema]:
+def regression(cells: dict[str, list[Any]]) -> tuple[PrivateTable, Schema]:
     schema = Schema(
         (
-            Column("a", lower=0, upper=10, missing=missing),
+            Column("a", lower=0, upper=10, missing="role"),
             Column("b", lower=-1, upper=1, missing=0.5),
             Column("y", role="target", lower=0, upper=100, missing=20),
         )

@@ -168,7 +168,7 @@ def tables(names: Sequence[str], releases: int = 10) -> list[dict[str, Any]]:
     return rows
 
 
-def starts(times: int = 5, names: Sequence[str] = ()) -> list[dict[str, Any]]:
+def starts(names: Sequence[str]) -> list[dict[str, Any]]:
     """Milliseconds from the start of the server's process, and from a visit to a warm server, to
     the first picture; a browser is already running, every visit begins without its cache.
 
@@ -176,7 +176,7 @@ def starts(times: int = 5, names: Sequence[str] = ()) -> list[dict[str, Any]]:
     """
     measured: dict[str, list[float]] = {}
     with browser() as chromium:
-        for _ in range(times):
+        for _ in range(5):
             begun = perf_counter()
             with serve() as url:
                 visits = {"process start": (url, COMPLETE), "warm server": (url, COMPLETE)}
@@ -185,7 +185,7 @@ def starts(times: int = 5, names: Sequence[str] = ()) -> list[dict[str, Any]]:
                     measured.setdefault(visit, []).append(_first_picture(chromium, *page, begun))
                     begun = perf_counter()
     return [
-        {"action": name, "times": times, "p50": round(np.median(ms)), "most": round(max(ms))}
+        {"action": name, "times": len(ms), "p50": round(np.median(ms)), "most": round(max(ms))}
         for name, ms in measured.items()
     ]
 
@@ -308,7 +308,7 @@ def main() -> None:
     if args.drags or args.changes:
         rows = (drags if args.drags else changes)(args.data or ("three_groups",))
     elif args.starts:
-        rows = starts(names=args.data or ())
+        rows = starts(args.data or ())
     else:
         rows = tables(args.data, args.releases) if args.data else measure(args.releases)
     if args.json:

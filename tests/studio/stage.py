@@ -75,9 +75,9 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_for_health(url: str, process: subprocess.Popen[Any], seconds: float = 40) -> None:
+def wait_for_health(url: str, process: subprocess.Popen[Any]) -> None:
     """Wait until the server that a process runs answers."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + 40
     while time.monotonic() < end and process.poll() is None:
         try:
             with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1) as answer:
@@ -161,12 +161,12 @@ COMPLETE = f"""
 """
 
 
-def wait_until_complete(page: Any, seconds: float = 60) -> None:
+def wait_until_complete(page: Any) -> None:
     """Wait until the picture has held every noise draw and every curve for a quarter of a second.
 
     One look is not enough: a page is marked as at rest a frame or two before its picture is drawn.
     """
-    page.wait_for_function(_rested(f"({COMPLETE.strip()})()"), timeout=1000 * seconds)
+    page.wait_for_function(_rested(f"({COMPLETE.strip()})()"), timeout=60_000)
 
 
 def wait_until_idle(page: Any, seconds: float = 30) -> None:
