@@ -9,12 +9,23 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 from support import ROOT
 
+from app import tables
+from app.result_store import Data
+from app.scenario import Scenario
+
 
 def explorer(timeout: float = 300, **query: str) -> AppTest:
     """The app as a visitor finds it who follows this link."""
     page = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=timeout)
     page.query_params.update(query)
     return page.run()
+
+
+def data_of(scenario: Scenario) -> Data:
+    """The data of a scenario that is no upload: it is always there."""
+    data = tables.data_of(scenario)
+    assert data is not None
+    return data
 
 
 def elements(block: Any, skip: str = "") -> Iterator[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import wording
-from app_pages import control, elements, explorer, scenes, texts
+from app_pages import control, data_of, elements, explorer, scenes, texts
 from methods import MODELS_OF_METHODS
 from methods import method as method_of
 from streamlit.testing.v1 import AppTest
@@ -24,7 +24,7 @@ from app.explore_scene import picture
 from app.explorer import PAGES
 from app.exports import command, notebook, script
 from app.scenario import GENERATED, UPLOAD, GeneratedTable, Scenario, from_query, offered
-from app.tables import data_of, store_of
+from app.tables import store_of
 from app.texts import attack as attack_texts
 from app.texts.frame import misread
 from app.views import explore
@@ -61,7 +61,6 @@ def asked(**query: str) -> Scenario:
 def drawn(scenario: Scenario) -> Scene:
     """The picture that Explore shows, without a page around it."""
     data = data_of(scenario)
-    assert data is not None
     if data.whole is not None:
         compute.exposure(scenario, data, store_of(data))
     return picture(scenario, data, compute.study(scenario, data, store_of(data)))
@@ -481,7 +480,6 @@ def test_the_page_of_one_word_of_nonsense_opens(name: str) -> None:
 def test_a_table_to_generate_that_makes_no_sense_is_the_default_one() -> None:
     page = healthy(opened(data="generated", made="²x2x3x0", iterations="1", components="1"))
     data = data_of(Scenario(data=GENERATED))
-    assert data is not None
     assert data.all_rows == GeneratedTable().rows
     assert any(f"{data.rows:,} simulated people" in html for html in texts(page))
 

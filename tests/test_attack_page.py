@@ -14,12 +14,13 @@ import pandas as pd
 import pytest
 import scipy
 import wording
+from app_pages import data_of
 from scipy.optimize import brentq
 from streamlit.testing.v1 import AppTest
 from support import split_lanes
 
 import dpcore as dp
-from app import attacking, result_store, tables
+from app import attacking, result_store
 from app.scenario import Scenario, opening
 from app.texts import attack as attack_texts
 from app.texts.upload import TABLE_FIRST
@@ -174,8 +175,7 @@ def test_models_that_take_long_name_the_command_instead(data: str) -> None:
 @pytest.mark.merge
 def test_what_is_said_names_delta_and_who_is_protected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attacking, "AT_ONCE", 1.0)  # as few games as there are ever
-    data = tables.data_of(RARE)
-    assert data is not None
+    data = data_of(RARE)
     game = attacking.game(RARE, data, result_store.ResultStore(), attacking.FARTHEST, 0)
     shown = attacking.scene(game, RARE, data)
     one_row = attack_texts.one_row(data.unit)
@@ -194,8 +194,7 @@ def test_the_ceiling_is_said_of_this_noise_and_epsilon_alone_allows_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Gaussian noise: Phi(mu / 2); any mechanism of that epsilon: (e^eps + delta)/(1 + e^eps)."""
-    data = tables.data_of(RARE)
-    assert data is not None
+    data = data_of(RARE)
     monkeypatch.setattr(attacking, "in_background", lambda *_: None)
     game = attacking.game(RARE, data, result_store.ResultStore(), attacking.FARTHEST, 0)
     shown = attacking.scene(game, RARE, data).live_text["attacked"]
@@ -216,8 +215,7 @@ def spent(mu: float, epsilon: float) -> float:
 
 def test_the_same_attack_is_played_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attacking, "in_background", lambda *_: None)
-    data, store = tables.data_of(RARE), result_store.ResultStore()
-    assert data is not None
+    data, store = data_of(RARE), result_store.ResultStore()
     first = attacking.game(RARE, data, store, attacking.FARTHEST, 0)
     again = attacking.game(replace(RARE, epsilon=3.0), data, store, attacking.FARTHEST, 0)
     assert again is first
@@ -229,8 +227,7 @@ def test_the_same_attack_is_played_once(monkeypatch: pytest.MonkeyPatch) -> None
 def test_what_is_proved_is_there_before_anything_is_played(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    data = tables.data_of(RARE)
-    assert data is not None
+    data = data_of(RARE)
     monkeypatch.setattr(attacking, "in_background", lambda *_: None)
     game = attacking.game(RARE, data, result_store.ResultStore(), attacking.FARTHEST, 0, first=3)
     shown = attacking.scene(game, RARE, data)
@@ -278,8 +275,7 @@ def test_budgets_played_one_by_one_make_the_whole_attack() -> None:
 def test_an_option_may_have_the_name_of_a_word_of_the_attack(model: str) -> None:
     """Whether columns are measured in their own units is an option called ``own``."""
     scenario = opening("wine", model)
-    data = tables.data_of(scenario)
-    assert data is not None
+    data = data_of(scenario)
     pair, options = attacking.pair_of(scenario, data, attacking.WORST, 0)
     assert "own" in options
     request = dp.Privacy(epsilon=2.0, delta=1e-5, adjacency=scenario.adjacency)
@@ -294,8 +290,7 @@ def test_a_game_that_cannot_be_played_says_why_on_the_page(
 
     monkeypatch.setattr(attacking, "play", refuse)
     monkeypatch.setattr(attacking, "in_background", result_store.in_background)
-    data, store = tables.data_of(RARE), result_store.ResultStore()
-    assert data is not None
+    data, store = data_of(RARE), result_store.ResultStore()
     attacking.game(RARE, data, store, attacking.FARTHEST, 0)
     wait(store.waiting.values())
     with pytest.raises(InputError, match="cannot be drawn"):
@@ -306,8 +301,7 @@ def test_a_game_that_cannot_be_played_says_why_on_the_page(
 def test_somebody_new_is_told_apart_the_better_the_farther_out(adjacency: str) -> None:
     """One row more or one other row; who stands far from all is seen more often."""
     scenario = replace(RARE, adjacency=adjacency)
-    data, shown = tables.data_of(scenario), []
-    assert data is not None
+    data, shown = data_of(scenario), []
     middle = attacking.first_cells(data)
     far = {one.name: one.upper for one in attacking.typed_columns(data)}
     for cells in (middle, far):

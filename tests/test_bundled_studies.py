@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from app_pages import data_of
 
 import dpcore as dp
-from app import compute, result_store, tables
+from app import compute, result_store
 from app.scenario import Scenario
 from app.scenario import opening as opens
 from dpcore.datasets.catalogue import BundledTable, bundled, find
@@ -56,8 +57,7 @@ class Opening:
     def __init__(self, table: BundledTable, model: str = "gmm") -> None:
         self.name, self.first = table.name, model == table.models[0]
         scenario = opens(table.name, model)
-        data = tables.data_of(scenario)
-        assert data is not None
+        data = data_of(scenario)
         rows, held_out, self.epsilon = data.table, data.held_out, scenario.epsilon
         setting = replace(scenario.setting(), delta=Scenario().delta)
         large, slow = table.rows > LARGE, declaration(model).cost > 1.0
@@ -241,8 +241,7 @@ def test_a_way_of_counting_is_the_same_curve_at_another_price(clip: float) -> No
 
 def test_beyond_the_grid_no_number_is_made_up() -> None:
     scenario = Scenario(epsilon=0.002, components=1)
-    data, store = tables.data_of(scenario), result_store.ResultStore()
-    assert data is not None
+    data, store = data_of(scenario), result_store.ResultStore()
     found = compute.study(scenario, data, store)
     while not found.complete:
         found = compute.study(scenario, data, store)

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 import wording
+from app_pages import data_of
 from methods import MODELS_OF_METHODS
 
-from app import compute, result_store, tables
+from app import compute, result_store
 from app.exports import command, notebook, script
 from app.scenario import GENERATED, UPLOAD, Scenario, opening, sane
 from app.state import step_of
@@ -153,7 +154,7 @@ LANES = [pytest.param(name, marks=lane(name)) for name in SCENARIOS]
 @pytest.mark.parametrize("name", LANES)
 def test_an_export_gives_the_fit_of_the_page(name: str, tmp_path: Path) -> None:
     scenario = SCENARIOS[name]
-    data = _data(scenario)
+    data = data_of(scenario)
     page = json.loads(compute.fit_json(compute.one_fit(scenario, data)))
     for kind, printed in exported(scenario, tmp_path).items():
         assert equal(printed["parameters"], page["parameters"]), kind
@@ -180,17 +181,12 @@ def _utility(scenario: Scenario, data: result_store.Data) -> dict[str, float]:
     return {name: sign * float(grid.utility[0, 0])}
 
 
-def _data(scenario: Scenario) -> result_store.Data:
-    """The data as the page finds it, outside a browser session."""
-    return tables.data_of(scenario)  # type: ignore[return-value]
-
-
 @pytest.mark.parametrize(
     "name", ["the first screen", "every setting changed", "one person removed"]
 )
 def test_the_fit_to_take_away_is_the_bold_one_of_the_picture(name: str) -> None:
     scenario = SCENARIOS[name]
-    data = _data(scenario)
+    data = data_of(scenario)
     found, step = compute.with_extra_budget(
         compute.study(scenario, data, result_store.ResultStore()),
         scenario,
@@ -208,7 +204,7 @@ def test_the_fit_to_take_away_is_the_bold_one_of_the_picture(name: str) -> None:
 def test_the_promise_beside_the_files_is_that_of_the_fit_in_them(name: str) -> None:
     """What the page says comes from its study; the file is fitted when somebody takes it."""
     scenario = SCENARIOS[name]
-    data, store = _data(scenario), result_store.common()
+    data, store = data_of(scenario), result_store.common()
     setting = scenario.setting(data.secret)
     best = compute.references_of(setting, data, store).converged
     grid = budget_grid(data.table, setting, best, (0.9 * scenario.epsilon, scenario.epsilon))
@@ -230,10 +226,10 @@ def test_the_promise_beside_the_files_is_that_of_the_fit_in_them(name: str) -> N
 
 def test_another_choice_gives_other_numbers() -> None:
     """The comparison above can fail: a changed clip, delta or seed is seen in the parameters."""
-    page = compute.one_fit(PLAIN, _data(PLAIN)).parameters.as_dict()
+    page = compute.one_fit(PLAIN, data_of(PLAIN)).parameters.as_dict()
     for changed in ({"clip": 0.99}, {"delta": 0.0000101}, {"noise": 1}, {"epsilon": 1.001}):
         other = replace(PLAIN, **changed)  # type: ignore[arg-type]
-        assert not equal(compute.one_fit(other, _data(other)).parameters.as_dict(), page), changed
+        assert not equal(compute.one_fit(other, data_of(other)).parameters.as_dict(), page), changed
 
 
 @pytest.mark.parametrize("export", [command, script, notebook])

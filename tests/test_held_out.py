@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from app_pages import data_of
 
 from app import compute, tables
 from app.explore_scene import picture
@@ -51,8 +52,7 @@ def numbers(fit: Any) -> list[Any]:
 
 def opened(model: str) -> tuple[Scenario, Data]:
     scenario = opening(OPENINGS[model], model)
-    data = tables.data_of(scenario)
-    assert data is not None
+    data = data_of(scenario)
     return scenario, data
 
 
@@ -66,8 +66,7 @@ def cut(cells: np.ndarray[Any, Any]) -> Data:
 
 def test_with_fewer_rows_fits_are_compared_with_the_exact_fit_to_all() -> None:
     scenario = Scenario(data="two_clouds", model="symmetric-mixture", components=1)
-    data = tables.data_of(scenario)
-    assert data is not None
+    data = data_of(scenario)
     assert "the exact fit to the same rows" in tables.judged_on(scenario, data)
     sliding = replace(scenario, third="fitted_rows", dial="fitted_rows")
     assert "the exact fit to all the rows shown" in tables.judged_on(sliding, data)

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from app_pages import data_of
 
 import dpcore as dp
-from app import compute, result_store, tables
+from app import compute, result_store
 from app.scenario import Scenario, opening, sane
 from dpcore.declaration import declaration, declarations
 from dpcore.errors import InputError
@@ -108,8 +109,7 @@ def notes(scenario: Scenario, found: compute.Study) -> tuple[str, ...]:
 
 def test_the_screen_says_what_noise_costs_and_which_classes_it_ate() -> None:
     scenario = opening(PARTIES)
-    data = tables.data_of(scenario)
-    assert data is not None
+    data = data_of(scenario)
     found = compute.study(scenario, data, result_store.ResultStore())
     told = notes(scenario, found)
     at = {e: told[found.grid.epsilons.index(e)] for e in (0.05, 2.0)}
@@ -138,8 +138,7 @@ def test_every_way_of_releasing_is_what_it_says(method: str) -> None:
     scenario = sane(
         Scenario(data=PARTIES, model="gmm-release", method=method, adjacency="label", epsilon=2.0)
     )
-    data = tables.data_of(scenario)
-    assert data is not None
+    data = data_of(scenario)
     if method == "r1smg":
         with pytest.raises(InputError, match="three columns or more"):
             compute.one_fit(scenario, data)

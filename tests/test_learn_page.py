@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 import scipy
-from app_pages import elements, explorer, scenes
+from app_pages import data_of, elements, explorer, scenes
 from app_pages import texts as html_texts
 from scipy.optimize import brentq
 from streamlit.testing.v1 import AppTest
@@ -31,7 +31,6 @@ from app.learning import LESSONS
 from app.lesson import Lesson
 from app.papers import at_full_size, played
 from app.scenario import GENERATED, GeneratedTable, Scenario, from_query, offered, opening
-from app.tables import data_of
 from app.texts import frame
 from app.texts import learn as learn_texts
 from app.texts import static as texts
@@ -277,8 +276,6 @@ def test_sizes_of_private_groups_differ_the_more_the_stronger_the_noise() -> Non
     found = grid.recovered[0].all(axis=1).sum()
     assert learning.groups_found() == found
     people, faces = (data_of(opening(name)) for name in ("three_groups", "faces_like"))
-    assert people is not None
-    assert faces is not None
     assert f"{people.rows:,} people" in learning.lesson("hide").ask
     assert f"{faces.rows:,} simulated faces" in learning.lesson("face").ask
     assert faces.rows == learning.FACES

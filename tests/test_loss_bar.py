@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from app_pages import data_of
 
 from app import compute
 from app.explore_scene import lost, picture
 from app.result_store import ResultStore
 from app.scenario import Scenario
-from app.tables import data_of
 
 SMALL = Scenario(data="generated", made="200x2x2x1", components=2, iterations=2)
 PARTS = ("steps", "clipping", "noise")
@@ -20,7 +20,6 @@ PARTS = ("steps", "clipping", "noise")
 
 def study(scenario: Scenario = SMALL) -> compute.Study:
     data = data_of(scenario)
-    assert data is not None
     return compute.study(scenario, data, ResultStore())
 
 
@@ -122,7 +121,6 @@ def test_a_fit_that_reads_its_rows_once_stops_at_no_step() -> None:
 
 def test_every_stop_of_the_slider_has_its_bar(found: compute.Study) -> None:
     data = data_of(SMALL)
-    assert data is not None
     scene = picture(SMALL, data, found)
     for part in PARTS:
         widths = scene.live_text[f"wide {part}"]

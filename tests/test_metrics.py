@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from app_pages import explorer
+from app_pages import data_of, explorer
 from support import every
 
 from app import tables
@@ -54,8 +54,7 @@ FIRST = {
 
 def opened(model: str, metric: str) -> tuple[Scenario, tables.Data]:
     scenario = sane(replace(opening(TABLES[model], model), metric=metric, iterations=2))
-    data = tables.data_of(scenario)
-    assert data is not None
+    data = data_of(scenario)
     return scenario, data
 
 

@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from app_pages import data_of
 
 from app import compute, parts, pins
 from app.components import guarantee_line
 from app.compute import Study, references_of
 from app.compute import study as study_of
 from app.explore_scene import parts_picture
-from app.result_store import Data, ResultStore
+from app.result_store import ResultStore
 from app.scenario import GENERATED, PARTS, Scenario, from_query, opening, sane
 from app.sweeps import done, sliding, still_to_come
-from app.tables import data_of, store_of
+from app.tables import store_of
 from app.texts.explore import COMING
 from dpcore.evaluation.study import budget_grid
 from dpcore.figures.frames import Frames, greyed
@@ -47,17 +48,11 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "COUNTS", (1, 2, 4))
 
 
-def table(scenario: Scenario) -> Data:
-    data = data_of(scenario)
-    assert data is not None
-    return data
-
-
 @pytest.mark.usefixtures("at_once")
 def test_fits_with_each_number_of_parts_are_those_of_a_study(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    data, store = table(SMALL), ResultStore()
+    data, store = data_of(SMALL), ResultStore()
     assert not parts.complete(SMALL, data, store)
     parts.work_out(SMALL, data, store)
     found = parts.by_parts(SMALL, data, store)
@@ -86,7 +81,7 @@ def test_fits_with_each_number_of_parts_are_those_of_a_study(
 
 @pytest.mark.usefixtures("at_once")
 def test_each_number_has_a_frame_and_one_that_is_missing_shows_the_nearest() -> None:
-    data, store = table(SMALL), store_of(table(SMALL))
+    data, store = data_of(SMALL), store_of(data_of(SMALL))
     _, dial = sliding(SMALL, data, store)
     assert dial.stops == (1.0, 2.0, 4.0)
     assert dial.put(4.0, SMALL) == {"components": 4, "dial": PARTS}
@@ -129,7 +124,7 @@ def test_each_number_has_a_frame_and_one_that_is_missing_shows_the_nearest() -> 
 @pytest.mark.usefixtures("at_once")
 def test_a_pinned_view_stands_beside_every_number() -> None:
     scenario = SMALL.with_pins([replace(SMALL, epsilon=0.3)])
-    data = table(scenario)
+    data = data_of(scenario)
     store = store_of(data)
     parts.work_out(scenario, data, store)
     fits, now = parts.by_parts(scenario, data, store), study_of(scenario, data, store)
@@ -153,7 +148,7 @@ def _held(scene: Any) -> int | None:
 def test_a_number_that_cannot_be_fitted_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "COUNTS", (1, 2, 3, 30))
     few = replace(SMALL, made="20x2x2x1")
-    data, store = table(few), ResultStore()
+    data, store = data_of(few), ResultStore()
     assert parts.numbers(few, data) == (1, 2, 3), "more parts than rows are no stop"
     refused = replace(few, epsilon=0.01, method="recommended", count_by="linear")
     monkeypatch.setattr(parts, "sweep", lambda *_: (_ for _ in ()).throw(parts.DPCoreError("No.")))
@@ -163,7 +158,7 @@ def test_a_number_that_cannot_be_fitted_says_why(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.usefixtures("at_once")
 def test_the_number_a_hand_is_on_comes_next() -> None:
-    data, store, order = table(SMALL), ResultStore(), list[int]()
+    data, store, order = data_of(SMALL), ResultStore(), list[int]()
     real = parts._fits
 
     def seen(scenario: Scenario, *args: Any, **options: Any) -> Any:
@@ -180,14 +175,14 @@ def test_numbers_reach_what_the_model_allows_and_slow_models_stop_earlier() -> N
     most = {}
     for name in ("three_groups", "digits", "households", "lit_windows"):
         scenario = opening(name)
-        counts = parts.numbers(scenario, table(scenario))
+        counts = parts.numbers(scenario, data_of(scenario))
         assert scenario.components in counts
         most[name] = max(counts)
     assert most == {"three_groups": 50, "digits": 50, "households": 6, "lit_windows": 10}
     factors = opening("wine", "fa")
-    assert max(parts.numbers(factors, table(factors))) == 10, "fewer than 13 columns"
+    assert max(parts.numbers(factors, data_of(factors))) == 10, "fewer than 13 columns"
     kmeans = sane(replace(Scenario(), model="kmeans"))
-    assert min(parts.numbers(kmeans, table(kmeans))) == 2
+    assert min(parts.numbers(kmeans, data_of(kmeans))) == 2
 
 
 def test_only_a_model_with_a_choice_has_the_dial() -> None:

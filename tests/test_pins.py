@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from app_pages import data_of
 from support import every
 
 from app import compute, pins
@@ -15,7 +16,7 @@ from app.explore_scene import picture
 from app.result_store import ResultStore
 from app.scenario import Scenario, from_query, opening, sane
 from app.sweeps import sliding
-from app.tables import data_of, store_of
+from app.tables import store_of
 from dpcore.figures.heatmap import Heat
 from dpcore.figures.pins import beside, pinned_scene, utilities
 from dpcore.figures.scene import Axis, Cursor, Curve, Ellipses, Panel, Scene, Spots
@@ -29,7 +30,6 @@ OTHER = replace(SMALL, method="dpem_gaussian", count_by="zcdp", clip=0.5, epsilo
 def shown(scenario: Scenario) -> Scene:
     """The scene of a scenario over epsilon, with its pins."""
     data = data_of(scenario)
-    assert data is not None
     scene = picture(scenario, data, compute.study(scenario, data, store_of(data)))
     known = pins.views(scenario, ask=True)
     return pins.with_ghost(scene, scenario, data, known, "epsilon")
@@ -162,7 +162,6 @@ def test_a_picture_with_a_ghost_is_made_once() -> None:
 def rows(scenario: Scenario, known: pins.Views | None = None) -> list[list[str]]:
     """The cells of the table, line by line."""
     data = data_of(scenario)
-    assert data is not None
     known = known or pins.views(scenario, ask=True)
     html = pins.table(scenario, data, shown(SMALL), known, sliding(scenario, data, ResultStore()))
     lines = (re.findall(r"<t[hd].*?</t[hd]>", one) for one in re.findall(r"<tr>.*?</tr>", html))
@@ -209,7 +208,6 @@ def test_what_is_still_worked_out_has_a_row_and_no_ghost(monkeypatch: pytest.Mon
     monkeypatch.setattr(compute, "study", part)
     assert pins.coming(asked) == sane(late)
     data = data_of(asked)
-    assert data is not None
     scene = picture(asked, data, whole(asked, data, store_of(data)))
     drawn = pins.with_ghost(scene, asked, data, pins.views(asked, ask=True), "epsilon")
     assert [panel.pinned for panel in drawn.panels] == [(), (), ()]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from app_pages import data_of
 from studio.precomputed import grid_of, references_of, sweeps_of
 
 from app import compute, sweeps
@@ -15,7 +16,6 @@ from app.precomputed import FOLDER, kept_fit, kept_references, kept_study, kept_
 from app.result_store import Data, ResultStore
 from app.scenario import Scenario, offered, opening
 from app.stored import read, write
-from app.tables import data_of
 from dpcore.evaluation.study import BudgetGrid, Curves, References, Setting
 
 NAMES = [table.name for table in offered()]
@@ -26,7 +26,6 @@ STOPS = [pytest.param(name, marks=pytest.mark.full if name in LONG else ()) for 
 def opened(name: str) -> tuple[Data, Setting]:
     scenario = opening(name)
     data = data_of(scenario)
-    assert data is not None
     return data, scenario.setting()
 
 

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 import wording
+from app_pages import data_of
 from streamlit.testing.v1 import AppTest
 
-from app import compute, releasing, result_store, several, tables
+from app import compute, releasing, result_store, several
 from app.scenario import Scenario, opening
 from app.texts import release as release_texts
 from app.views import release
@@ -208,8 +209,7 @@ def test_the_bar_says_what_the_ledger_will_charge(path: Path) -> None:
     BudgetLedger.create(path, Amount(2.0, 1e-5))
     scenario = Scenario(epsilon=1.0, iterations=2)
     plan = releasing.planned(BudgetLedger(path).state(), scenario)
-    data = tables.data_of(scenario)
-    assert data is not None
+    data = data_of(scenario)
     releasing.spend(scenario, data.table, "real data", path)
     state = BudgetLedger(path).state()
     assert state.spent[0] / state.budget[0] == pytest.approx(plan.share, rel=1e-3)
@@ -219,8 +219,7 @@ def test_the_bar_says_what_the_ledger_will_charge(path: Path) -> None:
 @pytest.mark.merge
 def test_more_rows_are_needed_for_more_accuracy_and_for_less_epsilon() -> None:
     scenario = Scenario()
-    data = tables.data_of(scenario)
-    assert data is not None
+    data = data_of(scenario)
     store = result_store.ResultStore()
     while not (study := compute.study(scenario, data, store)).complete:
         time.sleep(0.05)
@@ -363,8 +362,7 @@ def test_on_stand_in_rows_an_accuracy_is_a_range_over_worlds(
     curves: list[tuple[Any, ...]],
 ) -> None:
     scenario = Scenario(epsilon=1.0, iterations=2)
-    data = tables.data_of(scenario)
-    assert data is not None
+    data = data_of(scenario)
     while (told := several.over_worlds(scenario, data, data.schema, 0.4)) is None:
         time.sleep(0.01)
     assert told[0] == release_texts.over_worlds(1.0, 0.37, 0.37, 0.37)
@@ -379,8 +377,7 @@ def test_rows_are_said_for_the_epsilon_of_the_release(
 ) -> None:
     """Not for what a plan would spend of it, nor for what the share takes on medium rows."""
     scenario = Scenario(epsilon=epsilon, iterations=2)
-    data = tables.data_of(scenario)
-    assert data is not None
+    data = data_of(scenario)
     while (told := several.over_worlds(scenario, data, data.schema, share)) is None:
         time.sleep(0.01)
     assert f"(with ε = {show(epsilon)}: " in told[1], told[1]

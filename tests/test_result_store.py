@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from app_pages import data_of
 
-from app import compute, explore_scene, result_store, tables
+from app import compute, explore_scene, result_store
 from app.explore_scene import lost, picture, scene_of
 from app.result_store import (
     ALONE,
@@ -218,8 +219,7 @@ def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     scenario, store, parts = Scenario(), ResultStore(), list[tuple[int, int]]()
-    data = tables.data_of(scenario)
-    assert data is not None
+    data = data_of(scenario)
 
     def left_after_three(*asked: Any) -> BudgetGrid:
         parts.append((len(asked[3]), len(asked[4])))
@@ -278,8 +278,7 @@ def test_a_hand_meets_the_nearest_fit_under_its_own_label_and_then_the_one_it_is
 ) -> None:
     """The page opens, and the slider is dragged before anything is worked out behind it."""
     store, behind = ResultStore(), list[Callable[[], None]]()
-    data = tables.data_of(SMALL)
-    assert data is not None
+    data = data_of(SMALL)
 
     def keep(store: ResultStore, key: Hashable, work: Callable[[], None]) -> None:
         store.waiting[key] = Future()
@@ -324,8 +323,7 @@ def test_a_page_begins_with_the_exact_fit_and_its_other_references_follow_the_fi
 ) -> None:
     """Neither the private fits nor the other references differ from those of a page that waits."""
     store, behind, order = ResultStore(), list[Callable[[], None]](), list[str]()
-    data = tables.data_of(SMALL)
-    assert data is not None
+    data = data_of(SMALL)
 
     def keep(store: ResultStore, key: Hashable, work: Callable[[], None]) -> None:
         store.waiting[key] = Future()
@@ -379,8 +377,7 @@ def test_the_first_stops_come_with_a_current_fit_that_is_soon_there(
     scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is the fit of its budget alone, to the last bit, and none keeps a hand waiting."""
-    data, store = tables.data_of(scenario), ResultStore()
-    assert data is not None
+    data, store = data_of(scenario), ResultStore()
     monkeypatch.setattr(compute, "AT_ONCE", 0)
     monkeypatch.setattr(compute, "kept_study", lambda *_: None)  # all is worked out
     monkeypatch.setattr(compute, "in_background", lambda *_: None)
@@ -411,8 +408,7 @@ def test_a_picture_that_is_drawn_anew_asks_for_no_chance_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Where each step reads a sample, the chance of one stop takes as long as a small picture."""
-    data, counted = tables.data_of(SMALL), list[Any]()
-    assert data is not None
+    data, counted = data_of(SMALL), list[Any]()
     rate = explore_scene.guess_rate
     monkeypatch.setattr(explore_scene, "guess_rate", lambda e: counted.append(e) or rate(e))
     explore_scene._guess_rate.cache_clear()
@@ -426,8 +422,7 @@ def test_stops_that_come_soon_are_shown_together(monkeypatch: pytest.MonkeyPatch
     """Each new picture holds up the fits; a hand, or who waits for long, sees every stop."""
     monkeypatch.setattr(compute, "AT_ONCE", 0)
     monkeypatch.setattr(compute, "kept_study", lambda *_: None)  # all is worked out
-    data, store = tables.data_of(SMALL), ResultStore()
-    assert data is not None
+    data, store = data_of(SMALL), ResultStore()
     shown = compute.study(SMALL, data, store, ask=False, early=True)
     every = len(shown.grid.stops)
     few = shown.grid.taken(range(7)).among(shown.grid.stops[:7], texts.COMING)
@@ -449,8 +444,7 @@ def test_curves_that_are_shown_together_are_of_the_same_draws(
 ) -> None:
     """Fits of the chosen way of counting are its curve, part by part as the study grows."""
     scenario, store, seen = Scenario(), ResultStore(), list[compute.Study]()
-    data = tables.data_of(scenario)
-    assert data is not None
+    data = data_of(scenario)
 
     def look() -> None:
         seen.append(compute.study(scenario, data, store))
@@ -491,8 +485,7 @@ def test_every_way_of_counting_has_a_study_of_its_own() -> None:
     store, noise = ResultStore(), set[float]()
     for counted in ("exact", "zcdp"):
         scenario = Scenario(count_by=counted, iterations=1, components=1)
-        data = tables.data_of(scenario)
-        assert data is not None
+        data = data_of(scenario)
         grid = compute.study(scenario, data, store).grid
         promises = [guarantee for guarantee in grid.guarantees if guarantee is not None]
         assert {one.proof.accountant for one in promises if one.proof} == {counted}
@@ -502,8 +495,7 @@ def test_every_way_of_counting_has_a_study_of_its_own() -> None:
 
 def test_nothing_more_of_a_study_is_worked_out_where_something_else_goes_first() -> None:
     scenario = replace(opening("iris"), noise=4242, dial="clip", clip=0.7)
-    data, store = tables.data_of(scenario), ResultStore()
-    assert data is not None
+    data, store = data_of(scenario), ResultStore()
     first = compute.study(scenario, data, store, ask=False)
     assert not first.complete
     assert not store.waiting
@@ -513,8 +505,7 @@ def test_nothing_more_of_a_study_is_worked_out_where_something_else_goes_first()
 
 def test_further_draws_reach_the_picture() -> None:
     scenario = Scenario(noise=4242, iterations=1, components=1)
-    data = tables.data_of(scenario)
-    assert data is not None
+    data = data_of(scenario)
     whole = compute.study(scenario, data, ResultStore())
     setting, exact = scenario.setting(), whole.references.converged
     budgets = scenario.budgets(data.rows)
@@ -542,8 +533,7 @@ def test_few_rows_can_take_long_and_then_show_their_first_fit_before_the_others(
 ) -> None:
     """Matrices of columns against each other do, and a semidefinite program for each fit, and a
     clustering of released cells."""
-    data, behind = tables.data_of(scenario), list[Any]()
-    assert data is not None
+    data, behind = data_of(scenario), list[Any]()
     monkeypatch.setattr(compute, "in_background", lambda *job: behind.append(job))
     monkeypatch.setattr(compute, "SOON", -1.0)  # as of one that takes longer
     first = compute.study(scenario, data, ResultStore())

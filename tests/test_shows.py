@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 import scipy
 import wording
+from app_pages import data_of
 
 import dpcore as dp
 from app import compute, intervals
 from app.explore_scene import choices, picked_of, picture, with_choices
 from app.result_store import Data, ResultStore
 from app.scenario import Scenario, from_query, opening
-from app.tables import data_of
 from dpcore.declaration import declarations
 from dpcore.errors import InputError
 from dpcore.evaluation.study import BudgetGrid, References, Setting, budget_grid, references
@@ -223,9 +223,7 @@ def test_every_declared_picture_is_there() -> None:
 
 @pytest.fixture(scope="module")
 def iris() -> Data:
-    data = data_of(opening("iris"))
-    assert data is not None
-    return data
+    return data_of(opening("iris"))
 
 
 def test_what_is_picked_in_a_card_is_a_choice_of_the_link(iris: Data) -> None:
@@ -275,7 +273,6 @@ def test_bars_are_the_intervals_of_the_fit_where_the_hand_rests(
 ) -> None:
     scenario = replace(opening("missing_answers"), iterations=2)
     data, store = data_of(scenario), ResultStore()
-    assert data is not None
     monkeypatch.setattr("app.explore_scene.store_of", lambda _: store)
     monkeypatch.setattr("app.intervals.in_background", lambda *job: job[-1]())
     assert intervals.suits(scenario)
@@ -303,7 +300,6 @@ def test_coefficients_of_a_logistic_regression_have_the_intervals_that_leave_wit
 ) -> None:
     scenario, store = replace(opening("who_comes_back"), epsilon=1.0), ResultStore()
     data = data_of(scenario)
-    assert data is not None
     monkeypatch.setattr("app.explore_scene.store_of", lambda _: store)
     study = compute.study(scenario, data, store)
     scene = picture(scenario, data, study)

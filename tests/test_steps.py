@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import wording
+from app_pages import data_of
 
 import dpcore as dp
 from app import compute, steps
 from app.result_store import ResultStore
 from app.scenario import Scenario, opening, sane
 from app.steps import AS_PUBLISHED, scene_of, walks
-from app.tables import badge, data_of
+from app.tables import badge
 from app.texts import explore as texts
 from dpcore.accounting import compose
 from dpcore.errors import WallError
@@ -53,7 +54,6 @@ def test_the_last_step_is_what_the_study_draws(model: str) -> None:
 def test_every_method_that_takes_steps_is_there_the_chosen_one_first() -> None:
     scenario = opening("two_clouds")
     data = data_of(scenario)
-    assert data is not None
     found = walks(scenario, data, ResultStore())
     assert next(iter(found.walked)) == "Recommended"
     assert {f"Robust means{AS_PUBLISHED}", f"Clipping at 1{AS_PUBLISHED}"} < set(found.walked)
@@ -72,7 +72,6 @@ def test_every_method_that_takes_steps_is_there_the_chosen_one_first() -> None:
 def test_a_model_that_reads_the_data_once_has_no_steps() -> None:
     scenario = opening("faces_like")
     table = data_of(scenario)
-    assert table is not None
     found = walks(scenario, table, ResultStore())
     assert not found.walked
     assert not found.plain.size
@@ -82,7 +81,6 @@ def test_classes_are_shown_after_each_release_of_their_moments() -> None:
     """As many steps as the ledger names, which nobody can change; the last one is the study's."""
     scenario, store = opening("five_parties"), ResultStore()
     data = data_of(scenario)
-    assert data is not None
     found = walks(scenario, data, store)
     assert found.spent is not None
     utility = found.walked["Recommended"]
@@ -101,7 +99,6 @@ def test_classes_are_shown_after_each_release_of_their_moments() -> None:
 def test_rows_of_a_class_are_clipped_in_its_own_frame_of_each_step() -> None:
     scenario = opening("five_parties")
     data = data_of(scenario)
-    assert data is not None
     setting = scenario.setting()
     frames = fitted(data.table, setting, [setting.request(1.0)], (0,)).runs.clipping
     shares = clipped_in_steps(data.table, setting, 1.0)
@@ -120,7 +117,6 @@ def test_rows_of_a_class_are_clipped_in_its_own_frame_of_each_step() -> None:
 def test_a_method_that_cannot_meet_the_budget_says_why() -> None:
     scenario = Scenario(delta=1e-12, count_by="ma", epsilon=0.05, method="dpem_gaussian")
     data = data_of(scenario)
-    assert data is not None
     found = walks(scenario, data, ResultStore())
     assert set(found.refused) >= {wording.WAY_GAUSSIAN + AS_PUBLISHED}
     assert all("." in reason for reason in found.refused.values())
@@ -133,7 +129,6 @@ def test_of_an_upload_the_picture_wears_its_badge(
     monkeypatch.setattr("app.upload.shown", lambda: shown)
     scenario, store = opening("two_clouds"), ResultStore()
     data = data_of(scenario)
-    assert data is not None
     found = walks(scenario, data, store)
     assert badge(data) == ""
     own = replace(data, provenance="upload")
@@ -146,7 +141,6 @@ def test_of_an_upload_the_picture_wears_its_badge(
 def test_methods_that_protect_another_change_are_left_out_and_named() -> None:
     scenario = replace(opening("two_clouds"), adjacency="add_remove")
     data = data_of(scenario)
-    assert data is not None
     found = walks(scenario, data, ResultStore())
     assert set(found.walked) == {"Recommended", "Robust means, all rows in every step"}
     published = {f"Robust means{AS_PUBLISHED}", f"Clipping at 1{AS_PUBLISHED}"}
@@ -157,7 +151,6 @@ def test_methods_that_protect_another_change_are_left_out_and_named() -> None:
 def test_the_panels_show_the_fit_after_each_step_and_a_film_plays_them() -> None:
     scenario, store = replace(Scenario(), iterations=3, epsilon=0.7), ResultStore()
     data = data_of(scenario)
-    assert data is not None
     found = walks(scenario, data, store)
     known = compute.references_of(scenario.setting(data.secret), data, store)
     setting = scenario.setting(data.secret)
@@ -183,7 +176,6 @@ def test_regressions_are_drawn_after_each_step(table: str, words: str) -> None:
     """On one column, lines through rows and targets; on several, a slope for each."""
     scenario, store = replace(opening(table), iterations=3), ResultStore()
     data = data_of(scenario)
-    assert data is not None
     panels = {
         one.id: one for one in scene_of(walks(scenario, data, store), scenario, data, store).panels
     }
@@ -212,7 +204,6 @@ def test_the_band_holds_eight_of_ten_draws() -> None:
 def test_what_the_steps_spend_adds_up_to_the_fit(data: str, choices: dict[str, Any]) -> None:
     scenario = sane(replace(opening(data), **choices))
     table = data_of(scenario)
-    assert table is not None
     ledger = compute.one_fit(scenario, table).ledger
     found = spending(ledger, scenario.count_by, scenario.delta)
     assert found is not None
@@ -253,7 +244,6 @@ def test_steps_on_samples_are_left_out() -> None:
 
 def strip_of(scenario: Scenario) -> tuple[Scene, Columns]:
     data = data_of(scenario)
-    assert data is not None
     scene = scene_of(walks(scenario, data, ResultStore()), scenario, data, ResultStore())
     (columns,) = (one for one in scene.panels[-1].layers if isinstance(one, Columns))
     return scene, columns
@@ -263,7 +253,6 @@ def test_the_strip_says_what_each_step_spends_and_is_worth() -> None:
     scenario = replace(opening("two_clouds"), iterations=3)
     scene, columns = strip_of(scenario)
     data = data_of(scenario)
-    assert data is not None
     found = walks(scenario, data, ResultStore())
     assert found.spent is not None
     np.testing.assert_allclose(columns.values, found.spent.so_far)
@@ -294,7 +283,6 @@ def test_the_share_clipped_is_that_of_what_each_step_asks(
 ) -> None:
     scenario = sane(replace(opening(data), **choices))
     sealed = data_of(scenario)
-    assert sealed is not None
     setting, asked = scenario.setting(), []
     release = Session.release
 
@@ -332,7 +320,6 @@ def test_what_steps_clip_follows_the_threshold_and_is_for_the_custodian_alone(
 ) -> None:
     scenario = replace(opening("two_clouds"), iterations=2)
     sealed = data_of(scenario)
-    assert sealed is not None
     shares = [
         clipped_in_steps(sealed.table, scenario.setting().at("threshold", threshold), 0.7)
         for threshold in (1e-6, 1e6)
@@ -364,7 +351,6 @@ def test_vectors_that_depend_on_the_fit_are_clipped_anew_in_each_step(
 ) -> None:
     scenario = sane(replace(opening(data), **choices))
     sealed = data_of(scenario)
-    assert sealed is not None
     judge, setting = yardstick(scenario.model), scenario.setting()
     grid = fitted(sealed.table, setting, [setting.request(1.0)], (0,))
     assert len(grid.runs.clipping) == len(grid.runs.history)
@@ -386,7 +372,6 @@ def test_the_strip_of_an_upload_wears_its_badge(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("app.steps.in_background", lambda *job: job[-1]())
     scenario = replace(opening("two_clouds"), iterations=2)
     data = data_of(scenario)
-    assert data is not None
     strip = steps.strip_of(scenario, replace(data, provenance="upload"), ResultStore())
     assert isinstance(strip, Scene)
     assert "custodian only" in str(strip.panels[0].subtitle)
@@ -397,7 +382,6 @@ def test_the_strip_under_the_curve_is_the_one_of_the_dialog_and_comes_behind_the
 ) -> None:
     scenario, store = replace(opening("two_clouds"), iterations=3), ResultStore()
     data = data_of(scenario)
-    assert data is not None
     monkeypatch.setattr("app.steps.in_background", lambda *job: None)
     assert steps.strip_of(scenario, data, store) is None
     monkeypatch.setattr("app.steps.in_background", lambda *job: job[-1]())
@@ -409,5 +393,4 @@ def test_the_strip_under_the_curve_is_the_one_of_the_dialog_and_comes_behind_the
     assert steps.strip_of(replace(scenario, x=1, y=0), data, ResultStore()) is not None
     once = Scenario(data="iris", model="covariance", components=1)
     table = data_of(once)
-    assert table is not None
     assert steps.strip_of(once, table, ResultStore()) == texts.NO_STEPS

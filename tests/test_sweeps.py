@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from app_pages import data_of
 
 import dpcore as dp
 from app import compute
@@ -15,7 +16,7 @@ from app.explore_scene import scene_of, swept_picture
 from app.result_store import ResultStore
 from app.scenario import Scenario, from_query, misread, opening, sane
 from app.sweeps import CLIPS, DELTAS, Sliding, by_noise, done, hand_over, sliding, swept
-from app.tables import data_of, some_rows
+from app.tables import some_rows
 from app.texts import explore as texts
 from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.load import load
@@ -245,7 +246,6 @@ def test_a_dial_whose_stops_cannot_be_worked_out_says_why_and_slides_no_more(
 def test_where_nothing_is_fitted_the_words_of_the_curve_say_so() -> None:
     store = ResultStore()
     data = data_of(SMALL)
-    assert data is not None
     whole = compute.study(SMALL, data, store)
     one = whole.grid.taken([20])
     part = one.among(whole.grid.stops, texts.COMING).filled(one)
@@ -385,7 +385,6 @@ def test_fewer_rows_are_among_more_and_fitted_alone() -> None:
     assert here.fitted_rows == slide.stops[-3]
     assert replace(scenario, **slide.put(slide.stops[-1], scenario)).fitted_rows == 0  # all of them
     fewer = data_of(here)
-    assert fewer is not None
     assert fewer.rows == here.fitted_rows
     assert fewer.held_out is data.held_out
     setting = here.setting(fewer.secret)
