@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import Future
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
 from support import ROOT
 
 from app import tables
-from app.result_store import Data
+from app.result_store import Data, ResultStore
 from app.scenario import Scenario
 
 
@@ -26,6 +27,12 @@ def data_of(scenario: Scenario) -> Data:
     data = tables.data_of(scenario)
     assert data is not None
     return data
+
+
+def at_once(store: ResultStore, key: Hashable, work: Callable[[], None]) -> None:
+    """What would be worked out behind a page, worked out before the page goes on."""
+    store.waiting[key] = Future()
+    work()
 
 
 def elements(block: Any, skip: str = "") -> Iterator[Any]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import wait
 from dataclasses import fields, replace
 from datetime import date
 from typing import Any
@@ -14,7 +13,7 @@ import pandas as pd
 import pytest
 import scipy
 import wording
-from app_pages import data_of
+from app_pages import at_once, data_of
 from scipy.optimize import brentq
 from streamlit.testing.v1 import AppTest
 from support import split_lanes
@@ -51,11 +50,6 @@ RARE = Scenario(data="rare_person", components=2, iterations=3)
 @pytest.fixture(autouse=True)
 def nothing_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
     """Games are played to the end at once: nothing outlives a test."""
-
-    def at_once(store: result_store.ResultStore, key: Any, work: Callable[[], None]) -> None:
-        store.waiting[key] = Future()
-        work()
-
     monkeypatch.setattr(attacking, "in_background", at_once)
 
 

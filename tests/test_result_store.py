@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from app_pages import data_of
+from app_pages import at_once, data_of
 
 from app import compute, explore_scene, result_store
 from app.explore_scene import lost, picture, scene_of
@@ -227,10 +227,6 @@ def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
             store.waiting.clear()
         return budget_grid(*asked)
 
-    def at_once(store: ResultStore, key: Hashable, work: Callable[[], None]) -> None:
-        store.waiting[key] = Future()
-        work()
-
     monkeypatch.setattr(compute, "AT_ONCE", 0)
     monkeypatch.setattr(compute, "SOON", -1.0)  # the current fit comes alone
     monkeypatch.setattr(compute, "kept_study", lambda *_: None)  # all is worked out
@@ -273,25 +269,32 @@ def test_stops_are_worked_out_from_coarse_to_fine(count: int) -> None:
         assert near >= far
 
 
-def test_a_hand_meets_the_nearest_fit_under_its_own_label_and_then_the_one_it_is_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The page opens, and the slider is dragged before anything is worked out behind it."""
-    store, behind = ResultStore(), list[Callable[[], None]]()
-    data = data_of(SMALL)
+@pytest.fixture
+def behind(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
+    """What a page leaves to be worked out behind it; its current fit comes alone."""
+    left: list[Callable[[], None]] = []
 
     def keep(store: ResultStore, key: Hashable, work: Callable[[], None]) -> None:
         store.waiting[key] = Future()
-        behind.append(work)
-
-    def private(found: compute.Study) -> Panel:
-        return scene_of(SMALL, data, found, len(found.grid.stops)).panels[1]
+        left.append(work)
 
     monkeypatch.setattr(compute, "AT_ONCE", 0)
     monkeypatch.setattr(compute, "kept_study", lambda *_: None)  # all is worked out
     monkeypatch.setattr(compute, "DRAWS", 2)
-    monkeypatch.setattr(compute, "SOON", -1.0)  # the current fit comes alone
+    monkeypatch.setattr(compute, "SOON", -1.0)
     monkeypatch.setattr(compute, "in_background", keep)
+    return left
+
+
+def test_a_hand_meets_the_nearest_fit_under_its_own_label_and_then_the_one_it_is_on(
+    behind: list[Callable[[], None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page opens, and the slider is dragged before anything is worked out behind it."""
+    data, store = data_of(SMALL), ResultStore()
+
+    def private(found: compute.Study) -> Panel:
+        return scene_of(SMALL, data, found, len(found.grid.stops)).panels[1]
+
     first = compute.study(SMALL, data, store)
     here, there = (first.grid.stops.index(epsilon) for epsilon in (1.0, 0.28))
     opened = private(first)
@@ -319,15 +322,10 @@ def test_a_hand_meets_the_nearest_fit_under_its_own_label_and_then_the_one_it_is
 
 
 def test_a_page_begins_with_the_exact_fit_and_its_other_references_follow_the_first_stops(
-    monkeypatch: pytest.MonkeyPatch,
+    behind: list[Callable[[], None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither the private fits nor the other references differ from those of a page that waits."""
-    store, behind, order = ResultStore(), list[Callable[[], None]](), list[str]()
-    data = data_of(SMALL)
-
-    def keep(store: ResultStore, key: Hashable, work: Callable[[], None]) -> None:
-        store.waiting[key] = Future()
-        behind.append(work)
+    data, store, order = data_of(SMALL), ResultStore(), list[str]()
 
     def stops_of(*terms: Any) -> BudgetGrid:
         order.extend(["stop"] * len(terms[3]))
@@ -337,11 +335,6 @@ def test_a_page_begins_with_the_exact_fit_and_its_other_references_follow_the_fi
         order.append("references")
         return references(*terms)
 
-    monkeypatch.setattr(compute, "AT_ONCE", 0)
-    monkeypatch.setattr(compute, "DRAWS", 2)
-    monkeypatch.setattr(compute, "SOON", -1.0)  # the current fit comes alone
-    monkeypatch.setattr(compute, "kept_study", lambda *_: None)  # all is worked out
-    monkeypatch.setattr(compute, "in_background", keep)
     monkeypatch.setattr(compute, "budget_grid", stops_of)
     monkeypatch.setattr(compute, "references", references_of)
     first = compute.study(SMALL, data, store, early=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from app_pages import data_of
+from app_pages import at_once, data_of
 
 import dpcore as dp
 from app import compute
@@ -62,10 +61,6 @@ def study(scenario: Scenario, dial: str, store: ResultStore) -> compute.Study:
 def made_now(scenario: Scenario, data: Any, store: ResultStore, slide: Sliding) -> None:
     """What the background would do."""
     from app import sweeps
-
-    def at_once(store: ResultStore, key: Any, work: Any) -> None:
-        store.waiting[key] = Future()
-        work()
 
     later, sweeps.in_background = sweeps.in_background, at_once
     try:
