@@ -358,33 +358,23 @@ def test_laplace_log_moment_agrees_with_an_integral() -> None:
         assert float(found) == pytest.approx(np.log(value), rel=1e-8)
 
 
-def test_disjoint_parts_cost_what_one_record_can_touch() -> None:
+@every("noises, adjacency, touched", [
+    ((3.0,) * 9, "add_remove", (3.0,)), ((3.0,) * 9, "replace_one", (3.0, 3.0)),
+    ((9.0, 2.0, 5.0), "add_remove", (2.0,)), ((9.0, 2.0, 5.0), "replace_one", (2.0, 5.0)),
+])  # fmt: skip
+def test_of_disjoint_parts_the_costliest_that_one_record_can_touch_count(
+    noises: tuple[float, ...], adjacency: str, touched: tuple[float, ...]
+) -> None:
     """Under add/remove one part; where a record may move between parts, two."""
-    for adjacency, touched in (("add_remove", 1), ("replace_one", 2)):
-        parts = [
-            Event(Gaussian(3.0), group="g", parallel=True, adjacency=adjacency) for _ in range(9)
-        ]
-        same = [Event(Gaussian(3.0), count=touched, adjacency=adjacency)]
-        for name in NAMES:
-            assert compose(parts, name, delta=DELTA).epsilon == pytest.approx(
-                epsilon(name, same), rel=1e-12
-            )
-            factor = calibrate(parts, 1.0, DELTA, name)
-            assert factor == pytest.approx(calibrate(same, 1.0, DELTA, name), rel=1e-9)
-
-
-def test_of_unequal_disjoint_parts_the_costliest_that_one_record_can_touch_count() -> None:
-    for adjacency, touched in (("add_remove", (2.0,)), ("replace_one", (2.0, 5.0))):
-        parts = [
-            Event(Gaussian(noise), group="g", parallel=True, adjacency=adjacency)
-            for noise in (9.0, 2.0, 5.0)
-        ]
-        same = [Event(Gaussian(noise), adjacency=adjacency) for noise in touched]
-        for name in NAMES:
-            found = compose(parts, name, delta=DELTA).epsilon
-            assert found == pytest.approx(epsilon(name, same), rel=1e-12)
-            factor = calibrate(parts, 1.0, DELTA, name)
-            assert factor == pytest.approx(calibrate(same, 1.0, DELTA, name), rel=1e-9)
+    parts = [
+        Event(Gaussian(noise), group="g", parallel=True, adjacency=adjacency) for noise in noises
+    ]
+    same = [Event(Gaussian(noise), adjacency=adjacency) for noise in touched]
+    for name in NAMES:
+        found = compose(parts, name, delta=DELTA).epsilon
+        assert found == pytest.approx(epsilon(name, same), rel=1e-12)
+        factor = calibrate(parts, 1.0, DELTA, name)
+        assert factor == pytest.approx(calibrate(same, 1.0, DELTA, name), rel=1e-9)
 
 
 def test_costs_under_different_adjacencies_are_not_added() -> None:
