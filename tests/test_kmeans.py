@@ -192,11 +192,9 @@ def test_many_centres_around_a_mean_in_few_columns_lie_at_several_distances() ->
     assert 0.84 < kmeans.scatter(15, 2, 0)[1] / square < 0.92
 
 
-def test_rows_far_out_do_not_drive_centres_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The mean distance of the rows counts, not the mean square; where noise leaves both in doubt,
-    it is still the nearer one."""
-    rng = np.random.default_rng(1)
-    rows = (0.3 + 0.05 * rng.standard_t(1.5, (4000, 2))).clip(-1.0, 1.0)
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What fits of this test look at first, one after the other."""
     looks, looked = [], private._looked
 
     def kept(*arguments: Any) -> Any:
@@ -204,6 +202,14 @@ def test_rows_far_out_do_not_drive_centres_apart(monkeypatch: pytest.MonkeyPatch
         return looks[-1]
 
     monkeypatch.setattr(private, "_looked", kept)
+    return looks
+
+
+def test_rows_far_out_do_not_drive_centres_apart(looks: list[Any]) -> None:
+    """The mean distance of the rows counts, not the mean square; where noise leaves both in doubt,
+    it is still the nearer one."""
+    rng = np.random.default_rng(1)
+    rows = (0.3 + 0.05 * rng.standard_t(1.5, (4000, 2))).clip(-1.0, 1.0)
     budget = (dp.Privacy(epsilon=0.05, delta=1e-5),)
     fit_grid("kmeans", sealed(rows), privacy=budget, draws=range(9), seed=0, n_components=8)
     (look,) = looks
@@ -268,18 +274,9 @@ def test_the_start_is_worked_out_from_cells_as_k_means_would() -> None:
     assert found.all()
 
 
-def test_the_error_of_the_first_mean_counts_what_clipping_takes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_error_of_the_first_mean_counts_what_clipping_takes(looks: list[Any]) -> None:
     """Few rows of many columns, all of them to one side of the middle of their limits."""
     rows = np.random.default_rng(0).normal(-0.5, 0.2, (400, 30)).clip(-1, 1)
-    looks, looked = [], private._looked
-
-    def kept(*arguments: Any) -> Any:
-        looks.append(looked(*arguments))
-        return looks[-1]
-
-    monkeypatch.setattr(private, "_looked", kept)
     budget = (dp.Privacy(epsilon=0.1, delta=1e-5),)
     fit_grid("kmeans", sealed(rows), privacy=budget, draws=range(9), seed=0, n_components=3)
     found = np.median(np.sum((looks[0].mean - rows.mean(axis=0)) ** 2, axis=1))
