@@ -16,6 +16,7 @@ import wording
 from app_pages import at_once, data_of
 from scipy.optimize import brentq
 from streamlit.testing.v1 import AppTest
+from studio.answers import delta_of
 from support import split_lanes
 
 import dpcore as dp
@@ -193,18 +194,12 @@ def test_the_ceiling_is_said_of_this_noise_and_epsilon_alone_allows_more(
     game = attacking.game(RARE, data, result_store.ResultStore(), attacking.FARTHEST, 0)
     shown = attacking.scene(game, RARE, data).live_text["attacked"]
     for epsilon, said in zip(attacking.EPSILONS, shown, strict=True):
-        mu = brentq(lambda m, e=epsilon: spent(m, e) - RARE.delta, 1e-3, 30.0)
+        mu = brentq(lambda m, e=epsilon: delta_of(m, e) - RARE.delta, 1e-3, 30.0)
         alone = (math.exp(epsilon) + RARE.delta) / (1.0 + math.exp(epsilon))
         best, allowed = math.ceil(100.0 * scipy.stats.norm.cdf(mu / 2.0)), round(100.0 * alone)
         assert best < allowed
         assert f"({attack_texts.bound(best, epsilon, allowed)})" in said
     assert f"({attack_texts.bound(72, 5.0, 99)})" in shown[attacking.EPSILONS.index(5.0)]
-
-
-def spent(mu: float, epsilon: float) -> float:
-    """Delta of Gaussian noise of multiplier 1/mu at an epsilon (Balle, Wang 2018, Theorem 8)."""
-    tail = scipy.stats.norm.cdf(-mu / 2.0 - epsilon / mu)
-    return float(scipy.stats.norm.cdf(mu / 2.0 - epsilon / mu) - math.exp(epsilon) * tail)
 
 
 def test_the_same_attack_is_played_once(monkeypatch: pytest.MonkeyPatch) -> None:
