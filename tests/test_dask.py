@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from support import split_lanes
+from test_large import assert_same
 
 import dpcore as dp
 from dpcore.cli import main
@@ -29,11 +30,26 @@ PARTS = 5
 EACH = 400
 
 
-def rows_of_part(number: int) -> pd.DataFrame:
-    rng = np.random.default_rng([7, number])
-    centres = np.array([[20.0, 30.0, 70.0], [70.0, 60.0, 20.0]])
-    cells = centres[rng.integers(2, size=EACH)] + 7 * rng.standard_normal((EACH, 3))
-    return pd.DataFrame(np.clip(cells, 0, 100), columns=["x1", "x2", "x3"])
+def rows_from(before: Any = None) -> Any:
+    """What makes partition ``number`` on a worker, which need not know this file; ``before`` is
+    called there with the number first."""
+    each = EACH
+
+    def rows(number: int) -> pd.DataFrame:
+        import numpy
+        import pandas
+
+        if before is not None:
+            before(number)
+        rng = numpy.random.default_rng([7, number])
+        centres = numpy.array([[20.0, 30.0, 70.0], [70.0, 60.0, 20.0]])
+        cells = centres[rng.integers(2, size=each)] + 7 * rng.standard_normal((each, 3))
+        return pandas.DataFrame(numpy.clip(cells, 0, 100), columns=["x1", "x2", "x3"])
+
+    return rows
+
+
+rows_of_part = rows_from()
 
 
 def all_rows() -> pd.DataFrame:
@@ -67,15 +83,6 @@ def folder(tmp_path: Path) -> Path:
     for number in range(PARTS):
         rows_of_part(number).to_parquet(home / f"part-{number}.parquet", index=False)
     return home
-
-
-def assert_same(fit: Any, other: Any, tolerance: float = 1e-9) -> None:
-    assert fit.ledger.as_list() == other.ledger.as_list()
-    assert fit.guarantee == other.guarantee
-    found, expected = fit.parameters.as_dict(), other.parameters.as_dict()
-    for name, value in expected.items():
-        if np.asarray(value).dtype.kind in "fi":
-            np.testing.assert_allclose(found[name], value, rtol=tolerance, atol=tolerance)
 
 
 def test_a_fit_on_a_thread_of_this_process_is_the_fit_here(folder: Path) -> None:
@@ -155,25 +162,6 @@ def test_every_collection_is_a_table(client: Any, kind: str) -> None:
     assert is_collection(source)
     there = dp.fit("gmm", dp.load(source, schema=SCHEMA), **WORDS)
     assert_same(there, dp.fit("gmm", dp.load(all_rows(), schema=SCHEMA), **WORDS))
-
-
-def rows_from(before: Any = None) -> Any:
-    """What makes partition ``number`` on a worker, which need not know this file; ``before`` is
-    called there with the number first."""
-    each = EACH
-
-    def rows(number: int) -> pd.DataFrame:
-        import numpy
-        import pandas
-
-        if before is not None:
-            before(number)
-        rng = numpy.random.default_rng([7, number])
-        centres = numpy.array([[20.0, 30.0, 70.0], [70.0, 60.0, 20.0]])
-        cells = centres[rng.integers(2, size=each)] + 7 * rng.standard_normal((each, 3))
-        return pandas.DataFrame(numpy.clip(cells, 0, 100), columns=["x1", "x2", "x3"])
-
-    return rows
 
 
 def parts_with(before: Any) -> Any:
