@@ -641,17 +641,11 @@ PEOPLE = "age,income,city\n" + "".join(
 SECOND = 3, 4  # columns of the editor: lower and upper limit
 
 
-def hand_in(page: Any, name: str, content: str | bytes) -> None:
+def hand_in(page: Any, name: str, content: str | bytes, place: int = 0) -> None:
+    """A file in the first place for one, or in another: a schema file's is the second."""
     data = content.encode() if isinstance(content, str) else content
-    page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(
+    page.locator("[data-testid=stFileUploader] input[type=file]").nth(place).set_input_files(
         {"name": name, "mimeType": "application/octet-stream", "buffer": data}
-    )
-
-
-def schema_file(page: Any, content: str | bytes) -> None:
-    data = content.encode() if isinstance(content, str) else content
-    page.locator("[data-testid=stFileUploader] input[type=file]").nth(1).set_input_files(
-        {"name": "limits.toml", "mimeType": "application/toml", "buffer": data}
     )
 
 
@@ -806,7 +800,7 @@ def test_a_bad_upload_gives_one_sentence_and_keeps_what_was_entered(explore: Any
         ("[columns.height]\nlower = 0\nupper = 3\n", "height", False),
         ("[columns.city]\nlower = 0\nupper = 3\n", "city", False),
     ):
-        schema_file(page, toml)
+        hand_in(page, "limits.toml", toml, 1)
         if not unreadable:
             page.wait_for_selector("[data-testid=stAlertContentError]", state="detached")
             wait_until_idle(page)
@@ -816,7 +810,7 @@ def test_a_bad_upload_gives_one_sentence_and_keeps_what_was_entered(explore: Any
         assert use.is_disabled() is unreadable
         assert held.count() == 1, "the table was forgotten"
     assert page.locator(".dpl").count() == 0
-    schema_file(page, LIMITS)
+    hand_in(page, "limits.toml", LIMITS, 1)
     page.wait_for_selector("[data-testid=stAlertContentError]", state="detached")
     wait_until_idle(page)
     use.click()
@@ -854,7 +848,7 @@ def test_a_locked_server_shows_nothing_computed_from_an_upload(explore: Any) -> 
     page.get_by_text(upload_texts.NOTHING_READ).wait_for()
     hand_in(page, "people.csv", PEOPLE)
     page.wait_for_selector("#glide-cell-0-2", state="attached")
-    schema_file(page, LIMITS)
+    hand_in(page, "limits.toml", LIMITS, 1)
     page.get_by_text("limits.toml").first.wait_for()
     wait_until_idle(page)
     page.get_by_role("button", name="Use these limits").click()
