@@ -31,11 +31,6 @@ class Covariances:
         stretch = ball.axes[:, :, None] * ball.axes[:, None, :]
         return Covariances(ball.middle + ball.axes * self.mean, stretch * self.covariance)
 
-    @property
-    def runs(self) -> int:
-        """How many: B."""
-        return int(self.mean.shape[0])
-
 
 def repaired(released: AllRows) -> Covariances:
     """Finite means, and covariances that some rows have.

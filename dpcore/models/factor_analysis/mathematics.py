@@ -53,10 +53,6 @@ class Factors:
     loadings: Array
     noise_variance: Array
 
-    def at(self, runs: slice) -> Factors:
-        """Some of the runs."""
-        return Factors(self.mean[runs], self.loadings[runs], self.noise_variance[runs])
-
     def back(self, ball: Ellipsoid) -> Factors:
         """Unit coordinates, from those of a ball or ellipsoid; a column that does not vary has the
         least noise variance that it has without noise."""
@@ -68,11 +64,6 @@ class Factors:
     def stretched(self, axes: Array) -> Factors:
         """Columns multiplied by ``(B, d)`` or ``(B, 1)``; the mean stays."""
         return Factors(self.mean, axes[..., None] * self.loadings, axes**2 * self.noise_variance)
-
-    @property
-    def runs(self) -> int:
-        """How many: B."""
-        return int(self.mean.shape[0])
 
     @property
     def dim(self) -> int:

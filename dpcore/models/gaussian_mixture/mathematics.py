@@ -38,10 +38,6 @@ class Mixture:
     means: Array
     covariances: Array
 
-    def at(self, runs: slice) -> Mixture:
-        """Some of the runs."""
-        return Mixture(self.weights[runs], self.means[runs], self.covariances[runs])
-
     @property
     def runs(self) -> int:
         """How many: B."""

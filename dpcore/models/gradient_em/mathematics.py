@@ -72,11 +72,6 @@ class Coefficients:
     target_origin: Array
     target_scale: Array
 
-    @property
-    def runs(self) -> int:
-        """How many fits the batch holds, B."""
-        return int(self.beta.shape[0])
-
 
 def public_tau(model: GradientModel, norm: float, sigma: float, away: float | None = None) -> float:
     """A public bound on the mean square of each coordinate of the gradient that is proved.

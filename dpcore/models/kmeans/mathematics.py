@@ -30,19 +30,10 @@ class Centres:
     centres: Array
     shares: Array
 
-    def at(self, runs: slice) -> Centres:
-        """Some of the runs."""
-        return Centres(self.centres[runs], self.shares[runs])
-
     @property
     def runs(self) -> int:
         """How many: B."""
         return int(self.centres.shape[0])
-
-    @property
-    def dim(self) -> int:
-        """Columns: d."""
-        return int(self.centres.shape[2])
 
 
 def start(runs: int, components: int, dim: int, seed: int, *, ball: bool) -> Centres:

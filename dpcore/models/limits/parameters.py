@@ -33,11 +33,6 @@ class Limits:
     outside: Array
 
     @property
-    def runs(self) -> int:
-        """How many fits the batch holds, B."""
-        return int(self.lower.shape[0])
-
-    @property
     def width(self) -> Array:
         """Shares ``(B, d)`` of the public limits."""
         return np.asarray((self.upper - self.lower) / 2.0)

@@ -39,11 +39,6 @@ class Means:
         """Noisy means ``(...)`` of numbers that were cut."""
         return cls(mean, reach, np.full(mean.shape, np.nan))
 
-    @property
-    def runs(self) -> int:
-        """How many fits the batch holds, B."""
-        return int(self.mean.shape[0])
-
 
 @dataclass(frozen=True)
 class MeanParameters(ColumnParameters):

@@ -55,10 +55,6 @@ class Network:
         """How many fits the batch holds, B."""
         return int(self.weights.shape[0])
 
-    def at(self, runs: slice) -> Network:
-        """Some of the runs."""
-        return Network(self.weights[runs], self.visible_bias[runs], self.hidden_bias[runs])
-
 
 @dataclass(frozen=True)
 class Posterior:
