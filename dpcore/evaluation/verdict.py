@@ -19,14 +19,9 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 @dataclass(frozen=True)
 class Verdict:
-    """level 0: nothing survives; 1: the simplest rival is as good; 2: part is kept; 3: like exact.
-
-    retained: share of what the parts add over the exact simplest rival that the median private fit
-    keeps.
-    """
+    """level 0: nothing survives; 1: the simplest rival is as good; 2: part is kept; 3: as exact."""
 
     level: int
-    retained: float
     text: str
 
 
@@ -70,14 +65,12 @@ def _verdict(
     usual draw has. always: whether all draws have all of them."""
     words = judge.wording
     if not np.isfinite(utility):
-        return Verdict(0, 0.0, "This composition method cannot meet so small a budget.")
+        return Verdict(0, "This composition method cannot meet so small a budget.")
     gain = reference.converged_utility - reference.single_utility
     retained = (utility - reference.single_utility) / gain if gain > 1e-9 else 0.0
     span = reference.converged_utility - reference.bounds_utility
     if span <= 0.0:
-        return Verdict(
-            0, retained, "By this metric, even the exact fit is no better than the public limits."
-        )
+        return Verdict(0, "By this metric, even the exact fit is no better than the public limits.")
     least = reference.bounds_utility + WORTH * span
     if max(utility, alone, reference.clipped_utility) <= least:
         start = "With clipping this tight, no fit tells you more than the public limits do"
@@ -90,20 +83,19 @@ def _verdict(
         if recovered and parts is not None:
             some = "some" if recovered < parts else "all"
             yet = f", although {some} {words.parts} are found"
-        return Verdict(0, retained, f"{start}{yet}.")
+        return Verdict(0, f"{start}{yet}.")
     simplest = words.simplest[0].upper() + words.simplest[1:]
     lost = reference.converged_utility - utility
     if parts is None:
         level = 3 if lost < 0.02 else 2
         side = "below" if lost > 0.0 else "above"
         apart = f"{abs(lost):.2f} {side}" if abs(lost) >= 0.005 else "the same as"
-        return Verdict(level, 1.0, f"{simplest} scores {apart} its exact fit.")
+        return Verdict(level, f"{simplest} scores {apart} its exact fit.")
     worth = WORTH * gain if retained > 0.0 else CLEARLY * span
     if utility - alone <= worth or gain <= 1e-9:
         share = (max(utility, alone) - reference.bounds_utility) / span
         return Verdict(
             1,
-            retained,
             f"{simplest} does as well ({share:.0%} of the exact fit's gain over the limits): "
             "release that"
             + (f", unless the {words.parts} themselves are wanted." if recovered else "."),
@@ -114,23 +106,20 @@ def _verdict(
             text = (
                 f"As good as the exact fit, although not every draw finds {_whole(parts, words)}."
             )
-            return Verdict(3, retained, text)
+            return Verdict(3, text)
         if recovered == parts:
-            return Verdict(
-                3, retained, "As good as the exact fit: a larger budget would gain little here."
-            )
+            return Verdict(3, "As good as the exact fit: a larger budget would gain little here.")
         some = f"not all of its {words.parts} are" if recovered else none
-        return Verdict(3, retained, f"As good as the exact fit, although {some} found.")
+        return Verdict(3, f"As good as the exact fit, although {some} found.")
     if retained <= 0.0:
         return Verdict(
             2,
-            retained,
             f"Better than the private version of {words.simplest}, but no better than the exact "
             "version.",
         )
     yet = "" if recovered else f", although {none} found"
     text = f"Keeps {min(retained, 0.99):.0%} of the exact fit's gain over {words.simplest}{yet}."
-    return Verdict(2, retained, text)
+    return Verdict(2, text)
 
 
 def found_sentences(grid: BudgetGrid) -> tuple[str, ...]:
