@@ -35,8 +35,6 @@ class Exposure:
     can guess right more often. guesses: how many were counted.
     """
 
-    epsilon: float | None
-    sees: str
     rate: float
     low: float
     high: float
@@ -76,7 +74,7 @@ def success_rate(
     hits, guesses = _scored(*clouds)
     low, high = rate_bounds(hits, guesses, CONFIDENCE)
     ceiling = float(np.asarray(guess_rate(grids[1].ledger.at(0).events)))
-    return Exposure(epsilon, sees, hits / guesses, low, high, ceiling, guesses)
+    return Exposure(hits / guesses, low, high, ceiling, guesses)
 
 
 def _without_noise(
@@ -93,7 +91,7 @@ def _without_noise(
         for t in tables
     )
     rate = 0.5 if np.array_equal(first, second) else 1.0
-    return Exposure(None, sees, rate, rate, rate, 1.0, 1)
+    return Exposure(rate, rate, rate, 1.0, 1)
 
 
 def _observed(model: str, grid: Grid, sees: str) -> Array:
