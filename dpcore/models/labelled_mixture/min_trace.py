@@ -52,13 +52,11 @@ class MinTrace:
     """A covariance ``(d, d)`` that covers all vectors, and how far it may be from the least one.
 
     lower, upper: bounds on the least ``tr(Sigma^{-1} G)``; upper is what ``covariance`` has.
-    support: positions of the vectors that decide it.
     """
 
     covariance: Array
     lower: float
     upper: float
-    support: Indices
 
     @property
     def gap(self) -> float:
@@ -104,14 +102,14 @@ def min_trace_covariance(
     moved = dtrtrs(root, rows.T, lower=1)[0].T if weight is not None else rows
     size = float(np.sqrt(np.max(_squared(moved), initial=0.0)))
     if size == 0.0:
-        return MinTrace(np.zeros((dim, dim)), 0.0, 0.0, np.zeros(0, dtype=np.intp))
+        return MinTrace(np.zeros((dim, dim)), 0.0, 0.0)
     moved = moved / size
     basis, sizes, rest = _main_axes(moved)
     flat = moved @ basis
     if one_of("solver", solver, SOLVERS) == "cvxpy":
-        shape, lower, support = _by_general_software(flat)
+        shape, lower = _by_general_software(flat)
     else:
-        shape, lower, support = _ellipsoid(flat, _first_guess(flat, sizes), tolerance)
+        shape, lower = _ellipsoid(flat, _first_guess(flat, sizes), tolerance)
     full = basis @ shape @ basis.T
     if rest > 0.0:
         across = np.eye(dim) - basis @ basis.T
@@ -120,7 +118,7 @@ def min_trace_covariance(
     full *= ROUNDING * size**2
     upper = float(np.trace(full))
     covariance = root @ full @ root.T
-    return MinTrace((covariance + covariance.T) / 2, lower * size**2, upper, support)
+    return MinTrace((covariance + covariance.T) / 2, lower * size**2, upper)
 
 
 def _root(weight: ArrayLike | None, dim: int) -> Array:
@@ -148,10 +146,9 @@ def _main_axes(rows: Array) -> tuple[Array, Array, float]:
     return basis, sizes[:rank], float(np.sqrt(np.max(_squared(rest)))) * ROUNDING
 
 
-def _ellipsoid(rows: Array, active: Indices, tolerance: float) -> tuple[Array, float, Indices]:
-    """Feasible H ``(r, r)``, a lower bound of the optimum and the support, rows of full rank."""
-    best, lower, support = None, 0.0, active
-    upper = np.inf
+def _ellipsoid(rows: Array, active: Indices, tolerance: float) -> tuple[Array, float]:
+    """Feasible H ``(r, r)`` and a lower bound of the optimum, rows of full rank."""
+    best, lower, upper = None, 0.0, np.inf
     weights = np.full(len(active), 1.0)
     for _ in range(ROUNDS):
         weights = _maximise(rows[active], weights, tolerance / 4)
@@ -159,12 +156,11 @@ def _ellipsoid(rows: Array, active: Indices, tolerance: float) -> tuple[Array, f
         lower = max(lower, dual)
         if float(np.trace(shape)) < upper:
             upper, best = float(np.trace(shape)), shape
-            support = active[weights > 1e-7 * weights.max()]
         if upper / lower - 1.0 <= tolerance:
             break
         active, weights = _exchanged(kappa, active, weights, rows.shape[1])
     assert best is not None  # the first round finds one
-    return best, lower, support
+    return best, lower
 
 
 def _certified(rows: Array, active: Indices, weights: Array) -> tuple[Array, float, Array]:
@@ -178,7 +174,7 @@ def _certified(rows: Array, active: Indices, weights: Array) -> tuple[Array, flo
     return shape, trace**2 / share, kappa
 
 
-def _by_general_software(rows: Array) -> tuple[Array, float, Indices]:
+def _by_general_software(rows: Array) -> tuple[Array, float]:
     """The same as :func:`_ellipsoid`, as a semidefinite program in ``P = H^{-1}``: ``min tr H``,
     ``u^T P u <= 1``, ``[[P, I], [I, H]] >= 0``. Its P is enlarged until it is feasible beyond
     rounding; its dual values are weights, which prove the lower bound.
@@ -212,7 +208,7 @@ def _by_general_software(rows: Array) -> tuple[Array, float, Indices]:
     dual = np.maximum(np.asarray(covers.dual_value, dtype=float), 0.0)
     support = np.flatnonzero(dual > 1e-9 * dual.max())
     _, lower, _ = _certified(rows, support, dual[support])
-    return (best + best.T) / 2, lower, support
+    return (best + best.T) / 2, lower
 
 
 def _squared(rows: Array) -> Array:
