@@ -90,7 +90,7 @@ def test_the_converged_fit_is_where_plain_em_stays(model: str) -> None:
     best = yardstick(model).converged(rows, 3, {})
     once = mathematics.exact_step(best, units, FAMILIES[model], public)
     np.testing.assert_allclose(once.means, best.means, atol=2e-4)
-    truth = find(BUNDLED[model]).opening(model).components
+    truth = find(BUNDLED[model]).openings[0].components
     assert truth == 3
     assert np.all(best.weights > 0.1)
 

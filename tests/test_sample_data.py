@@ -279,8 +279,6 @@ def test_each_model_is_shown_the_tables_that_suit_it() -> None:
         "poisson": ["a_year_of_care"],
         "mean": ["gains_and_losses"],
     }
-    with pytest.raises(InputError, match="choose fa"):
-        find("digits").opening("gmm")
 
 
 def test_digits_are_the_ones_of_scikit_learn() -> None:

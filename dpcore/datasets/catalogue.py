@@ -83,19 +83,6 @@ class BundledTable(Bundled):
     file: str | None = None
     listed: bool = True
 
-    def opening(self, model: str) -> Opening:
-        """How this model begins with the table; InputError if it does not suit it.
-
-        >>> find("digits").opening("fa").components
-        5
-        """
-        for opening in self.openings:
-            if opening.model == model:
-                return opening
-        raise InputError(
-            "model", f"{self.name} does not suit {model!r}", "choose " + " or ".join(self.models)
-        )
-
     @property
     def path(self) -> Path:
         """Where the data file lies; InputError if the table is drawn."""

@@ -44,12 +44,12 @@ def cases(model: str) -> Iterator[tuple[str, Words]]:
     options = declaration(model).settings.options()
     for table in BUNDLED:
         small = table.rows <= MOST_ROWS and table.features <= MOST_COLUMNS
-        if model in table.models and small:
-            opening = table.opening(model)
-            words: Words = {"n_components": opening.components, **dict(opening.words)}
-            named = ("iterations", "covariance")
-            words.update({word: getattr(opening, word) for word in named if word in options})
-            yield table.name, words
+        for opening in table.openings:
+            if opening.model == model and small:
+                words: Words = {"n_components": opening.components, **dict(opening.words)}
+                named = ("iterations", "covariance")
+                words.update({word: getattr(opening, word) for word in named if word in options})
+                yield table.name, words
     for name, parts in MORE.get(model, {}).items():
         if model not in find(name).models:
             yield name, {"n_components": parts}
