@@ -75,7 +75,7 @@ def regenerate(
     )
 
 
-def see(name: str, folder: Path = STORED) -> Regenerated | None:
+def see(name: str) -> Regenerated | None:
     """Show a reproduction in a notebook: its picture, how it was made, and its verdict; or, in the
     short version, that it takes long and none is kept. Where a kernel runs, a slider reads it:
     panel by panel, along x, with the value of every curve."""
@@ -83,10 +83,10 @@ def see(name: str, folder: Path = STORED) -> Regenerated | None:
     from dpcore.papers.drawing import reading_figure, readings, reproduction_figure
 
     beside = BESIDE if "DPCORE_SHARED" not in os.environ and BESIDE.is_dir() else None
-    if fast() and name not in SHORT and not _file(name, folder).is_file():
+    if fast() and name not in SHORT and not _file(name, STORED).is_file():
         print(f"{name} takes minutes and has no stored result: run dpcore reproduce {name}.")
         return None
-    regenerated = regenerate(name, folder, short=fast(), data=beside)
+    regenerated = regenerate(name, short=fast(), data=beside)
     show(reproduction_figure(regenerated.reproduction))
     print(regenerated.how)
     print(f"Verdict: {regenerated.verdict}")
@@ -150,16 +150,16 @@ def record_of(name: str, folder: Path = STORED) -> dict[str, Any]:
     return record
 
 
-def results_table(names: Sequence[str], folder: Path = STORED) -> list[dict[str, Any]]:
+def results_table(names: Sequence[str]) -> list[dict[str, Any]]:
     """One line for each figure and table: what became of it, from the kept full runs."""
     lines = []
     for name in names:
-        if not _file(name, folder).is_file():
+        if not _file(name, STORED).is_file():
             lines.append({"what": name, "verdict": "not kept yet", "why": "", "made by": ""})
             continue
-        stored = stored_result(name, folder)
+        stored = stored_result(name)
         judged = verdict(name, stored.reproduction.rows)
-        record = record_of(name, folder)
+        record = record_of(name)
         lines.append(
             {
                 "what": name,
