@@ -91,7 +91,7 @@ def _walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
         clipped = clipped_in_steps(data.table, setting, scenario.epsilon)
         best = compute.converged_of(setting, data, store)
         budgets = (None, scenario.epsilon)
-        fits = tuple(fits_after(data.table, setting, budget, 0, best) for budget in budgets)
+        fits = tuple(fits_after(data.table, setting, budget, best) for budget in budgets)
     return Walks(walked, refused, plain[:, 0], _spent(scenario, data), clipped, fits)
 
 

@@ -107,15 +107,13 @@ def walk(
     return np.stack([utility(setting.model, batch, scorer, setting.metric) for batch in history])
 
 
-def clipped_in_steps(
-    table: PrivateTable, setting: Setting, epsilon: float, draw: int = 0
-) -> Array | None:
-    """Share of the fitted rows ``(T,)`` that clipping moves in each step of one draw's fit;
+def clipped_in_steps(table: PrivateTable, setting: Setting, epsilon: float) -> Array | None:
+    """Share of the fitted rows ``(T,)`` that clipping moves in each step of the first draw's fit;
     ``None`` where no step clips. Rows decide it: for whoever may see exact values, as utility is.
 
     Raises InputError for a budget out of reach.
     """
-    grid = fitted(table, setting, [setting.request(epsilon)], (draw,))
+    grid = fitted(table, setting, [setting.request(epsilon)], (0,))
     if not len(grid.runs.clipping):
         return None
     scorer = scorer_of(setting.model, table, setting.options())
@@ -123,16 +121,14 @@ def clipped_in_steps(
     return judge.clipped_in_steps(grid.runs.clipping, grid.settings, grid.clip, scorer)
 
 
-def fits_after(
-    table: PrivateTable, setting: Setting, epsilon: float | None, draw: int, reference: Any
-) -> Any:
-    """One draw's fits ``(T, 1, ...)`` after each step, with their parts in a reference's order.
+def fits_after(table: PrivateTable, setting: Setting, epsilon: float | None, reference: Any) -> Any:
+    """The first draw's fits ``(T, 1, ...)`` after each step, their parts in a reference's order.
 
     Otherwise as :func:`walk`.
     """
     judge = yardstick(setting.model)
     aligned = [
-        judge.align(batch, reference)[0] for batch in _history(table, setting, epsilon, (draw,))
+        judge.align(batch, reference)[0] for batch in _history(table, setting, epsilon, (0,))
     ]
     return mapped(aligned[0], lambda *arrays: np.stack(arrays), *aligned[1:])
 
