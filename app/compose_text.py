@@ -25,7 +25,7 @@ def sentences(
     if comparable and not _infeasible(composition):
         turning = texts.crossover(turn.first, turn.last, composition.repeats)
     steps = range(len(prices.counts))
-    spread = tuple(f"{turning} {_spread(composition, prices, s)}".strip() for s in steps)
+    spread = tuple(f"{turning} {_spread(prices, s)}".strip() for s in steps)
     return {
         "sentence": (_moved(composition),) * len(steps) if _films(composition) else spread,
         "promise": tuple(_promise(composition, prices, s) for s in steps),
@@ -46,7 +46,7 @@ def _moved(composition: Composition) -> str:
     return texts.loss_moves(composition.run_title, float(total_mu(composition.events)) ** 2)
 
 
-def _spread(composition: Composition, prices: Prices, step: int) -> str:
+def _spread(prices: Prices, step: int) -> str:
     """How far the loosest bound is from the best one."""
     costs = {way: float(prices.values[way.slot][step]) for way in prices.ways}
     finite = {way: value for way, value in costs.items() if np.isfinite(value) and value > 0.0}

@@ -110,7 +110,7 @@ def still(figure: go.Figure) -> str:
     height = int(figure.layout.height or 420)
     parts = [
         _words(WIDTH / 2, 22, figure.layout.title.text or "", size=15, anchor="middle"),
-        *(_title(figure, annotation, height) for annotation in _titles(figure)),
+        *(_title(annotation, height) for annotation in _titles(figure)),
     ]
     for key in _panels(figure):
         parts += _panel(figure, key, height)
@@ -426,7 +426,7 @@ def _picture(image: Any, x: _Axis, y: _Axis) -> str:
     )
 
 
-def _title(figure: go.Figure, note: Any, height: int) -> str:
+def _title(note: Any, height: int) -> str:
     x = LEFT + note.x * (WIDTH - LEFT - RIGHT)
     y = TOP + (1.0 - note.y) * (height - TOP - BOTTOM) - 6
     text = note.text.replace("<b>", "").replace("</b>", "")

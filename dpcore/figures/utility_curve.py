@@ -171,7 +171,7 @@ def buys_panel(
             *_clipped(grid, references),
             *_marks(marks, ends),
             *_rivals(grid, curves, titles, chosen, rival),
-            *_own(grid, curves, titles, chosen),
+            *_own(grid, titles, chosen),
             Cursor(np.array(grid.stops), middle),
         ),
         width="full",
@@ -267,9 +267,7 @@ def _rivals(
     yield Curve(*_there(grid, curves.single), colour=5, dash=3, label=simplest, name=simplest)
 
 
-def _own(
-    grid: BudgetGrid, curves: Curves | None, titles: Mapping[str, str], chosen: str
-) -> Iterator[Curve]:
+def _own(grid: BudgetGrid, titles: Mapping[str, str], chosen: str) -> Iterator[Curve]:
     """The chosen composition method: median of the fits, and where eight of ten of them lie."""
     stops = np.array(grid.stops)
     fitted = [i for i in np.argsort(stops) if np.isfinite(grid.noise[i])]
