@@ -33,8 +33,6 @@ class FamilyYardstick(Yardstick):
         utility="log-likelihood per {unit}",
         worth="log-likelihood per row",
     )
-    simplest = 1
-    alike = 0.97
     metrics = ("test_log_likelihood",)
     rival_words = ("clip",)
 

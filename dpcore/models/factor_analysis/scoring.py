@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpcore.accounting import compose
 from dpcore.arrays import Array
 from dpcore.evaluation.study import BudgetGrid, Setting
-from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, bounds_alone
+from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.loadings import align
 from dpcore.models.factor_analysis.mathematics import Factors
@@ -39,7 +39,6 @@ class FactorYardstick(Yardstick):
         worth="log-likelihood per row",
     )
     simplest = 0
-    alike = 0.97
     metrics = ("test_log_likelihood", "test_log_likelihood_scaled", "reconstruction_error")
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Factors:
@@ -65,9 +64,6 @@ class FactorYardstick(Yardstick):
             case "reconstruction_error":
                 return factors.reconstruction_error(batch, scorer.rows)
         return self.score(batch, scorer)
-
-    def nothing(self, scorer: Scorer) -> float:
-        return bounds_alone(scorer.public)
 
     def nothing_by(self, scorer: Scorer, metric: str) -> float:
         """A row is reconstructed as the middle of the bounds."""

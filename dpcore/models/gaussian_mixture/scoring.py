@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpcore.arrays import Array
 from dpcore.errors import InputError
-from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, bounds_alone
+from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
 from dpcore.fitting.recipe import demand_enough_rows
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture.alignment import align
@@ -31,8 +31,6 @@ class MixtureYardstick(Yardstick):
         utility="log-likelihood per {unit}",
         worth="log-likelihood per row",
     )
-    simplest = 1
-    alike = 0.97
     metrics = ("test_log_likelihood", "test_log_likelihood_scaled")
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Mixture:
@@ -45,9 +43,6 @@ class MixtureYardstick(Yardstick):
         if metric == "test_log_likelihood_scaled":  # of x / R, where R is a norm bound
             return gmm.log_density(batch, scorer.rows)
         return self.score(batch, scorer)
-
-    def nothing(self, scorer: Scorer) -> float:
-        return bounds_alone(scorer.public)
 
     def nothing_by(self, scorer: Scorer, metric: str) -> float:
         scaled = metric == "test_log_likelihood_scaled"

@@ -36,7 +36,6 @@ class KMeansYardstick(Yardstick):
         utility="share of the spread explained",
         worth="share of the spread explained",
     )
-    simplest = 1
     alike = 0.99
     metrics = ("nicv",)
 

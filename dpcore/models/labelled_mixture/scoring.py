@@ -86,8 +86,6 @@ class ReleaseYardstick(Yardstick):
         utility="log-likelihood per {unit}",
         worth="log-likelihood per row",
     )
-    simplest = 1
-    alike = 0.97
     alike_within = 0.25
     metrics = ("reverse_kl", "kl", "accuracy")
     rival_words: tuple[str, ...] = ("clip",)

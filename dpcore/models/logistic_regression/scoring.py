@@ -66,7 +66,6 @@ class LogisticYardstick(Yardstick):
         worth="AUC",
     )
     simplest = 0
-    alike = 0.97
     metrics = ("test_auc", "test_log_loss", "test_calibration_error")
 
     def scorer(

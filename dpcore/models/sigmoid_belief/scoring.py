@@ -45,8 +45,6 @@ class BeliefYardstick(Yardstick):
         utility="pixels reconstructed",
         worth="share of pixels reconstructed",
     )
-    simplest = 1
-    alike = 0.97
     rival_model = "bernoulli"
     metrics = ("pixel_accuracy", "pixel_accuracy_trivial", "pixel_accuracy_all_off")
     rival_words = (

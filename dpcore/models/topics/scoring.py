@@ -52,7 +52,6 @@ class TopicYardstick(Yardstick):
         utility="log-likelihood per word (nats)",
         worth="log-likelihood per word",
     )
-    simplest = 1
     alike = 0.99
     metrics = (
         "test_perplexity",
