@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 from support import every, examples, split_lanes
+from test_accounting_renyi import fixed as fixed_size
+from test_accounting_renyi import poisson
 
 from dpcore.accounting import calibrate, compose, delta_of, epsilon_of, pld
 from dpcore.accounting.base import scaled
@@ -25,16 +27,6 @@ from dpcore.accounting.pld_bounds import PldBounds
 from dpcore.accounting.solve import least_factors
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace
-
-
-def poisson(noise: Any, rate: float, count: int = 1) -> Event:
-    return Event(
-        Gaussian(noise), count, sampling="poisson", sampling_rate=rate, adjacency="add_remove"
-    )
-
-
-def fixed_size(noise: Any, rate: float, count: int = 1) -> Event:
-    return Event(Gaussian(noise), count, sampling="without_replacement", sampling_rate=rate)
 
 
 def interval(events: list[Event], delta: float) -> tuple[float, float]:
