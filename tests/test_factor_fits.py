@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from test_kmeans import sealed
 
 import dpcore as dp
 from dpcore.arrays import Array
@@ -38,12 +39,6 @@ def causes(count: int = 3000, dim: int = 8, strength: float = 0.2) -> Array:
     loadings[:half, 0], loadings[half:, 1] = strength, 0.7 * strength
     rows = 0.2 + rng.standard_normal((count, 2)) @ loadings.T
     return np.clip(rows + 0.05 * rng.standard_normal((count, dim)), -1.0, 1.0)
-
-
-def sealed(rows: Array) -> PrivateTable:
-    names = [f"x{i}" for i in range(rows.shape[1])]
-    schema = Schema.from_bounds({name: (-1.0, 1.0) for name in names})
-    return PrivateTable.seal(pd.DataFrame(rows, columns=names), schema)
 
 
 def budget(epsilon: float = 1.0, **changes: object) -> dp.Privacy:
