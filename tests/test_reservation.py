@@ -22,29 +22,20 @@ import numpy as np
 import pandas as pd
 import pytest
 import wording
+from test_budget_ledger import DELTA, PERSON, one_release
 
 import dpcore as dp
 from dpcore.cli import main
 from dpcore.errors import BudgetExceeded, InputError
-from dpcore.privacy import Ledger
-from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases import api, ledger
 from dpcore.releases.dossier import verify
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger, Protected, TamperedError
 from dpcore.wall.table import PrivateTable
 
-DELTA = 1e-5
 Usage = namedtuple("Usage", "total used free")
-PERSON = Protected("replace_one", "person")
 STATED = Amount(0.2, DELTA)
 SCHEMA = dp.Schema.from_bounds({"x": (0.0, 10.0), "y": (-1.0, 1.0)})
-
-
-def drawn(noise: float = 20.0) -> Ledger:
-    return Ledger(
-        (LedgerEntry("a sum", "discrete_gaussian", noise, 1.0, "replace_one", "a lemma"),)
-    )
 
 
 @pytest.fixture
@@ -71,17 +62,17 @@ def paid(book: BudgetLedger) -> dp.Fit:
 
 
 def test_what_is_reserved_counts_until_the_end_of_time(book: BudgetLedger) -> None:
-    state = book.reserve(drawn(5.0), STATED, PERSON)
+    state = book.reserve(one_release(5.0), STATED, PERSON)
     assert state.open == (2,)
     assert state.spent == book.state().spent > (0,)
     with pytest.raises(BudgetExceeded, match=r"Line 2 counts as spent: its release is under way"):
-        book.check(drawn(5.0), STATED, PERSON)
+        book.check(one_release(5.0), STATED, PERSON)
     assert book.output(2) == ledger.RESERVED
 
 
 def test_what_left_stands_in_a_line_of_its_own_and_costs_nothing_more(book: BudgetLedger) -> None:
-    before = book.reserve(drawn(), STATED, PERSON)
-    after = book.complete(2, drawn(25.0), {"a": 1})
+    before = book.reserve(one_release(), STATED, PERSON)
+    after = book.complete(2, one_release(25.0), {"a": 1})
     assert after == book.demand_intact()
     assert (after.spent, after.open) == (before.spent, ())
     assert [line.kind for line in after.lines] == ["terms", "release", "end"]
@@ -92,23 +83,23 @@ def test_what_left_stands_in_a_line_of_its_own_and_costs_nothing_more(book: Budg
 
 
 def test_a_release_ends_once_and_covers_what_was_drawn(book: BudgetLedger) -> None:
-    book.reserve(drawn(), STATED, PERSON)
+    book.reserve(one_release(), STATED, PERSON)
     with pytest.raises(BudgetExceeded, match="line 2 reserved less"):
-        book.complete(2, drawn(19.0), {})
-    book.spend(drawn(), STATED, PERSON, {"paid": "at once"})
+        book.complete(2, one_release(19.0), {})
+    book.spend(one_release(), STATED, PERSON, {"paid": "at once"})
     for number in (1, 3, 4, 99):
         with pytest.raises(InputError, match="not reserved"):
-            book.complete(number, drawn(), {})
-    book.complete(2, drawn(), {})
+            book.complete(number, one_release(), {})
+    book.complete(2, one_release(), {})
     with pytest.raises(InputError, match="not reserved"):
-        book.complete(2, drawn(), {})
+        book.complete(2, one_release(), {})
 
 
 @pytest.mark.parametrize("number", [1, 3, 7])
 def test_a_line_that_ends_what_nobody_reserved_is_found(book: BudgetLedger, number: int) -> None:
     """Also where every hash was worked out anew."""
-    book.reserve(drawn(), STATED, PERSON)
-    book.spend(drawn(), STATED, PERSON, {})
+    book.reserve(one_release(), STATED, PERSON)
+    book.spend(one_release(), STATED, PERSON, {})
     with book._writing() as database:
         ledger._append(database, book.state().lines, "end", {"line": number, "output": "0"})
     with pytest.raises(TamperedError, match="line 4 ends a release for which nothing was reserved"):
@@ -148,7 +139,7 @@ def test_whoever_comes_second_waits_and_counts_what_the_first_has_spent(
 
     def spend() -> str:
         try:
-            book.spend(drawn(5.0), Amount(0.8, DELTA), Protected("replace_one", "person"), {})
+            book.spend(one_release(5.0), Amount(0.8, DELTA), Protected("replace_one", "person"), {})
         except BudgetExceeded:
             return "refused"
         return "spent"
@@ -170,7 +161,7 @@ def test_a_ledger_that_cannot_be_written_is_not_called_damaged(
 
     monkeypatch.setattr(ledger.sqlite3, "connect", only_read)
     with pytest.raises(InputError, match=r"it cannot be written .*readonly") as refusal:
-        book.spend(drawn(), STATED, PERSON, {})
+        book.spend(one_release(), STATED, PERSON, {})
     assert not isinstance(refusal.value, TamperedError)
 
 
@@ -392,7 +383,7 @@ def test_a_folder_with_files_of_others_is_never_taken_over(
 def test_the_command_says_which_line_has_not_ended(
     book: BudgetLedger, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    book.reserve(drawn(), STATED, PERSON)
+    book.reserve(one_release(), STATED, PERSON)
     assert main(["ledger", str(book.path)]) == 0
     assert "Line 2 counts as spent" in " ".join(capsys.readouterr().out.split())
     assert main(["ledger", str(book.path), "--json"]) == 0
