@@ -18,7 +18,6 @@ from studio.stage import serve
 from support import every
 
 import dpcore as dp
-from app import releasing
 from app.result_store import LRUCache, ResultStore
 from app.scenario import Scenario, from_query
 from dpcore.datasets import delimited
@@ -220,17 +219,6 @@ def test_the_name_of_an_upload_is_never_opened() -> None:
     """It names the upload in sentences; what is read are its bytes."""
     with pytest.raises(InputError, match="empty"):
         load(InMemory("/etc/../etc/passwd.csv", b""))
-
-
-@pytest.mark.parametrize("name", ["../b.sqlite", "/elsewhere/b.sqlite", "a/b.sqlite", ".b", ".."])
-def test_a_ledger_on_a_shared_server_lies_in_its_folder(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
-    monkeypatch.setenv("DPCORE_LEDGERS", "/elsewhere")
-    assert str(releasing.place("b.sqlite")) == "/elsewhere/b.sqlite"
-    with pytest.raises(InputError, match="ledger"):
-        releasing.place(name)
 
 
 # ---------------------------------------------------------------- the server

@@ -192,7 +192,7 @@ def test_where_an_id_limits_rows_the_review_does_not_say_that_all_are_fitted() -
     assert "fitted to the rows that count in" in some
 
 
-@pytest.mark.parametrize("name", ["", "../out.sqlite", "/elsewhere/out.sqlite", ".hidden"])
+@pytest.mark.parametrize("name", ["", "../out", "/elsewhere/out", "a/out", ".hidden", ".."])
 def test_on_a_shared_server_a_ledger_lies_in_its_folder(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
