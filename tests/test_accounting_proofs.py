@@ -125,6 +125,7 @@ def test_altering_the_proof_breaks_the_replay() -> None:
         {"accountant": "exact"},
         {"accountant": "nosuch"},
         {"kind": "exact"},
+        {"kind": "x"},
     ):
         with pytest.raises(ReplayError):
             replay(LEDGER, replace(proof, **change))

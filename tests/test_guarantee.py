@@ -146,15 +146,6 @@ def test_leaving_out_or_adding_an_event_breaks_the_replay() -> None:
             dp.replay(Ledger(tuple(altered)), fit.guarantee.proof)
 
 
-def test_altering_the_proof_breaks_the_replay() -> None:
-    fit = private_fit()
-    proof = fit.guarantee.proof
-    assert proof is not None
-    for change in ({"epsilon": 0.99}, {"delta": 1e-6}, {"accountant": "zcdp"}, {"kind": "x"}):
-        with pytest.raises(ReplayError):
-            dp.replay(fit.ledger, replace(proof, **change))
-
-
 def test_a_seed_makes_a_rehearsal_and_says_so() -> None:
     assert private_fit(seed=3).guarantee.rehearsal
     assert "Rehearsal" in private_fit(seed=3).guarantee.sentence()
