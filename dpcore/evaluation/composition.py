@@ -475,7 +475,7 @@ def _from_law(events: Events) -> Array:
 
 
 def joined(parts: Sequence[Picture]) -> Picture:
-    """Pictures of single counts as one picture, in their order."""
+    """Pictures of single counts, none of which is :data:`CLOSED`, as one picture in their order."""
     first = parts[0]
     if isinstance(first, Profile):
         slots = first.epsilons
@@ -486,8 +486,6 @@ def joined(parts: Sequence[Picture]) -> Picture:
                 for s in slots
             },
         )
-    if isinstance(first, Moments | Orders | Amplification):
-        return first  # of every count at once
     if isinstance(first, Attack):
         misses = [part.misses for part in parts if isinstance(part, Attack)]
         return Attack(first.false_alarms, np.concatenate(misses))
@@ -585,19 +583,16 @@ class Row:
     """One method in the table of all: a bound, or the sentence with which it refuses."""
 
     name: str
-    title: str
     bound: Bound | None
     refusal: str = ""
 
 
 def one_row(name: str, events: Events, delta: float, count: int) -> Row:
     """One method's answer."""
-    method = accountant(name)
     try:
-        bound = compose(repeated(events, count), method, delta=delta)
+        return Row(name, compose(repeated(events, count), name, delta=delta))
     except InputError as refusal:
-        return Row(name, method.title, None, str(refusal))
-    return Row(name, method.title, bound)
+        return Row(name, None, str(refusal))
 
 
 def agreements(rows: Sequence[Row], events: Events) -> tuple[str, ...]:
