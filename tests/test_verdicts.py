@@ -170,24 +170,34 @@ def test_what_is_ours_is_told_and_does_not_judge() -> None:
     assert verdict(name, rows).sentence != judged.sentence
 
 
+def held(bounds: float, single: float, clipped: float, converged: float) -> Any:
+    """The utilities that the fits of one budget are held against."""
+    names = ("bounds_utility", "single_utility", "clipped_utility", "converged_utility")
+    rivals = (bounds, single, clipped, converged)
+    return (SimpleNamespace(**dict(zip(names, rivals, strict=True))),)
+
+
+def fits(model: str, utility: float, recovered: Any) -> Any:
+    """Fits of one budget that are worth the same; recovered ``(1, draws, parts)``."""
+    worth = np.full(recovered.shape[:2], utility)
+    return SimpleNamespace(
+        model=model, utility=worth, recovered=recovered, stops=(1.0,), refusals=(None,)
+    )
+
+
 @every("model", MODELS)
 def test_the_verdict_and_what_is_found_do_not_contradict_each_other(model: str) -> None:
     """A fit of the same worth may find the exact fit's parts or not: whoever reads both sentences
     learns which, and why it is no contradiction."""
-    known = SimpleNamespace(
-        bounds_utility=0.0, single_utility=1.0, clipped_utility=2.0, converged_utility=2.0
-    )
+    known, cut = held(0.0, 1.0, 2.0, 2.0), held(0.0, 1.0, 0.01, 2.0)
     seen = set()
     for parts in (yardstick(model).simplest + 1, yardstick(model).simplest + 2):
         for many in range(parts + 1):
             found = np.zeros((1, 13, parts), dtype=bool)
             found[:, :, :many] = True
             for utility in (0.01, 0.5, 1.04, 1.5, 1.999):
-                grid: Any = SimpleNamespace(
-                    model=model, utility=np.full((1, 13), utility), recovered=found,
-                    stops=(1.0,), refusals=(None,),
-                )  # fmt: skip
-                (judged,) = verdicts(grid, (known,), np.array([min(utility, 1.0) - 1e-3]))  # type: ignore[arg-type]
+                grid, single = fits(model, utility, found), np.array([min(utility, 1.0) - 1e-3])
+                (judged,) = verdicts(grid, known, single)
                 (told,) = found_sentences(grid)
                 seen.add(judged.level)
                 both = f"{judged.text} | {told}"
@@ -204,10 +214,9 @@ def test_the_verdict_and_what_is_found_do_not_contradict_each_other(model: str) 
                 if 0 < many < parts:
                     assert "none" not in judged.text, both
                 found[:, -1] = False  # in one draw
-                (once,) = verdicts(grid, (known,), np.array([min(utility, 1.0) - 1e-3]))  # type: ignore[arg-type]
+                (once,) = verdicts(grid, known, single)
                 assert "would gain little" not in once.text
-                cut = SimpleNamespace(**{**vars(known), "clipped_utility": 0.01})
-                (tight,) = verdicts(grid, (cut,), np.zeros(1))  # type: ignore[arg-type]
+                (tight,) = verdicts(grid, cut, np.zeros(1))
                 if utility == 0.01:
                     assert tight.text.startswith("With clipping this tight, no fit")
                     assert ("although" in tight.text) == (many > 0)
@@ -227,14 +236,8 @@ def test_the_verdict_and_what_is_found_do_not_contradict_each_other(model: str) 
 def test_the_simplest_fit_is_compared_with_its_exact_one_on_either_side(
     utility: float, says: str
 ) -> None:
-    known = SimpleNamespace(
-        bounds_utility=0.0, single_utility=2.0, clipped_utility=2.0, converged_utility=2.0
-    )
-    alone: Any = SimpleNamespace(
-        model="gmm", utility=np.full((1, 5), utility), recovered=np.ones((1, 5, 1), dtype=bool),
-        stops=(1.0,), refusals=(None,),
-    )  # fmt: skip
-    (judged,) = verdicts(alone, (known,), np.array([utility]))  # type: ignore[arg-type]
+    alone = fits("gmm", utility, np.ones((1, 5, 1), dtype=bool))
+    (judged,) = verdicts(alone, held(0.0, 2.0, 2.0, 2.0), np.array([utility]))
     assert judged.text.endswith(f"scores {says} exact fit.")
 
 
@@ -244,12 +247,6 @@ def test_the_simplest_fit_is_compared_with_its_exact_one_on_either_side(
 )
 def test_classes_are_as_good_as_exact_only_by_a_small_divergence(below: float, text: str) -> None:
     """However far away the rival is: a divergence of 2 of 400 is a class that nobody recognises."""
-    known = SimpleNamespace(
-        bounds_utility=-400.0, single_utility=-70.0, clipped_utility=0.0, converged_utility=0.0
-    )
-    fits: Any = SimpleNamespace(
-        model="gmm-release", utility=np.full((1, 5), -below),
-        recovered=np.ones((1, 5, 3), dtype=bool), stops=(1.0,), refusals=(None,),
-    )  # fmt: skip
-    (judged,) = verdicts(fits, (known,), np.array([-70.0]))  # type: ignore[arg-type]
+    grid = fits("gmm-release", -below, np.ones((1, 5, 3), dtype=bool))
+    (judged,) = verdicts(grid, held(-400.0, -70.0, 0.0, 0.0), np.array([-70.0]))
     assert judged.text.startswith(text)
