@@ -93,19 +93,19 @@ class _Unheard:
     or a refusal is lost, but neither the work nor the exit code."""
 
     def __init__(self, stream: Any) -> None:
-        self._stream = stream
+        self._inner = stream
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+        return getattr(self._inner, name)
 
     def write(self, text: str) -> int:
         with suppress(OSError):
-            self._stream.write(text)
+            self._inner.write(text)
         return len(text)
 
     def flush(self) -> None:
         with suppress(OSError):
-            self._stream.flush()
+            self._inner.flush()
 
 
 def _ready_streams() -> None:
