@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -109,7 +110,9 @@ def run(args: argparse.Namespace) -> None:
             f"{Path(args.file).name} is not a text file",
             "leave out --separator, --decimal and --missing-marks",
         )
-    text = template(Path(args.file).name, header.types, header.separator, proposal, stated)
+    text = template(
+        Path(os.path.abspath(args.file)).name, header.types, header.separator, proposal, stated
+    )
     if args.json:
         notation = None if proposal is None else asdict(proposal)
         typed = header.separator is None  # a text file states no types

@@ -36,6 +36,7 @@ def test_it_is_the_same_whatever_the_rows_are(run: Run, tmp_path: Path) -> None:
         assert (answer.code, answer.err) == (0, "")
         said.add(answer.out)
     (text,) = said
+    assert text.startswith("# The schema of people.csv, to be")
     assert "lower =" in text
     assert not re.search(r"^(lower|upper|categories)", text, flags=re.MULTILINE)
     filled = text.replace("# lower =", "lower = 0 #").replace("# upper =", "upper = 1 #")
@@ -187,6 +188,16 @@ def test_a_parquet_file_states_its_types(run: Run, tmp_path: Path) -> None:
     kinds = {"n": "number", "yes": "binary", "word": "text", "day": "date", "at": "date"}
     assert (told["types"], told["separator"]) == (kinds, None)
     assert "[file]" not in told["schema"]
+
+
+def test_a_folder_has_a_name_wherever_one_stands(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "people"
+    folder.mkdir()
+    (folder / "part.csv").write_text("a,b\n1,2\n")
+    monkeypatch.chdir(folder)
+    assert run("schema", ".").out.startswith("# The schema of people, to be")
 
 
 def test_a_text_file_states_no_types(run: Run, tmp_path: Path) -> None:
