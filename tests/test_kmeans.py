@@ -370,9 +370,12 @@ def test_in_many_columns_released_centres_explain_more_than_one(
     assert found[1] > least * best
 
 
-@pytest.mark.parametrize(("count", "drowned"), [(427, True), (900, False)])
-def test_where_noise_drowns_the_sums_of_many_columns_one_mean_is_looked_for(
-    count: int, drowned: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("count", "dim", "drowned"),
+    [(427, 30, True), (900, 30, False), (100, 2, True), (250, 2, False)],
+)
+def test_where_noise_drowns_the_sums_one_mean_is_looked_for(
+    count: int, dim: int, drowned: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Public numbers decide, also for rows of one side whose distances speak for groups."""
     decided: list[Array] = []
@@ -381,7 +384,7 @@ def test_where_noise_drowns_the_sums_of_many_columns_one_mean_is_looked_for(
         decided.append(aimed(*of)[0])
         return aimed(*of)
 
-    aimed, dim = private._aimed, 30
+    aimed = private._aimed
     rows = np.random.default_rng(0).uniform(-1.0, -0.6, (count, dim))
     monkeypatch.setattr(private, "_aimed", watched)
     for limit in (private.DROWNED, math.inf):

@@ -50,8 +50,8 @@ DOUBTING = (0.25, 1.0)  # weights, as :meth:`Reach.radius` takes them, where gro
 LEAST_LEFT = 0.1  # of a mean square distance, where noise in the mean explains more
 EXPLAINED = 0.4  # of what centres put around the mean leave, by groups nobody has seen
 TAKEN = 0.2  # of the square of the most that clipping can take from a mean, at least
-# Noise in the total of K sums of rows of length 1, as a share of the rows, from which in more than
-# TREE_DIM columns the mean of all rows is asked for, whatever the distances seem to be.
+# Noise in the total of K sums of rows of length 1, as a share of the rows, from which the mean of
+# all rows is asked for, whatever the distances seem to be.
 DROWNED = 0.2
 LAGGING = 2.0  # of the noise in a last step, over that of all steps taken as one
 BOTH: tuple[str, ...] = ("counts", "sums")
@@ -263,7 +263,7 @@ def _aimed(
     gain = between**2 / np.maximum(between + apart, TINY)
     many_error = _both(before, components * many + many_bias)
     single = gain - many_error <= share * scattered - _both(before, few + few_bias)
-    single |= (dim > TREE_DIM) & (math.sqrt(components * dim) * multiplier > DROWNED * rows)
+    single |= math.sqrt(components * dim) * multiplier > DROWNED * rows
     return single, replace(groups, radius=np.where(single, whole.radius, groups.radius))
 
 
