@@ -774,8 +774,8 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
         names = self._names(rows)
         schema = _schema(names, self.bounds)
         infer = self._reads_classes()
-        if isinstance(y, np.ma.MaskedArray):  # a masked outcome is missing
-            y = np.ma.filled(y.astype(object), None)
+        if np.ma.is_masked(y):  # a masked outcome is missing
+            y = np.ma.filled(np.ma.asarray(y, object), np.nan)
         try:
             labels = column_or_1d(y if infer else np.asarray(y, object), warn=True)
         except ValueError:  # it counts the rows

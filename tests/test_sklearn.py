@@ -502,6 +502,9 @@ def test_outcomes_are_public_or_nothing_is_proved() -> None:
     read_off = DPLogisticRegression(bounds=(-4, 4), classes="infer", random_state=0).fit(rows, said)
     assert read_off.guarantee_.epsilon is None
     assert list(read_off.classes_) == ["no", "yes"]
+    np.testing.assert_array_equal(read_off.fit(rows, np.ma.array(said)).classes_, ["no", "yes"])
+    with pytest.raises(ValueError, match="contains NaN"):
+        read_off.fit(rows, np.ma.array(said, mask=said == "no"))
     strange = np.where(np.arange(500) == 7, "perhaps", said)  # one person's answer is no refusal
     known = DPLogisticRegression(bounds=(-4, 4), classes=("no", "yes"), random_state=0)
     assert known.fit(rows, strange).guarantee_.epsilon <= 1.0
