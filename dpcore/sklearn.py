@@ -4,8 +4,8 @@ They differ from scikit-learn's own in what privacy needs: public ``bounds``, li
 printed before anybody saw the data; ``random_state=None`` draws noise from the system's entropy,
 and a number makes a rehearsal that can be repeated; labels and factors are said of rows that are
 handed in, and none are kept from the fit. A cell that is missing or infinite takes its column's
-public fill, the middle of its bounds, in a fit, where a refusal would tell of it, and in what is
-said of rows; of documents, a cell that is not a count counts as 0.
+public fill, the middle of its bounds, in fits, where a refusal would tell of it, and in
+predictions; a missing or negative count of a word is 0.
 
 With ``ledger``, the path of a budget ledger, each fit is paid for there before its noise is drawn,
 those of clones and of other processes too: what a search spends adds up, and ends where the budget
