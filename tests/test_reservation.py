@@ -27,6 +27,7 @@ from test_budget_ledger import DELTA, PERSON, one_release
 import dpcore as dp
 from dpcore.cli import main
 from dpcore.errors import BudgetExceeded, InputError
+from dpcore.privacy import Guarantee
 from dpcore.releases import api, ledger
 from dpcore.releases.dossier import verify
 from dpcore.releases.filter import Amount
@@ -218,6 +219,9 @@ def test_whatever_ends_a_release_after_its_noise_is_told_as_paid(
     assert "of the data's" not in str(told.value)
     assert book.output(2) == {"failed": problem.__name__}
     assert not (tmp_path / "out").exists()
+    monkeypatch.setattr(Guarantee, "as_dict", fails)
+    with pytest.raises(api.PaidError, match=f"{problem.__name__}.* paid for as line 4"):
+        paid(book)
 
 
 def interrupt(monkeypatch: pytest.MonkeyPatch, when: str) -> None:
@@ -251,6 +255,23 @@ def test_an_interrupt_that_comes_once_all_is_paid_for_loses_nothing(
     assert paid(book).guarantee.epsilon <= 0.3
     assert book.demand_intact().open == ()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_interrupt_before_the_last_step_does_not_pass_for_a_release(
+    book: BudgetLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It came before the step was guarded, and nothing was written."""
+    handlers = iter([signal.default_int_handler])
+
+    def interrupted(_: int) -> Any:
+        for handler in handlers:
+            return handler
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(signal, "getsignal", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        release(book, tmp_path / "out", 0.3)
+    assert book.demand_intact().open == (2,)
 
 
 # --- real processes -----------------------------------------------------------------------------

@@ -151,7 +151,7 @@ def release(
                 raise
             raise failed(book, len(states[0].lines), problem) from problem
         number = len(states[0].lines)
-        with suppress(KeyboardInterrupt), unbroken():  # too late: it is paid for
+        with unbroken(last=True):
             complete(book, number, fit.ledger, {"dossier": dossier, "files": files})
             _write(folder, {**files, DOSSIER: text_of(dossier)}, number)
     return Release(fit, dossier, folder)

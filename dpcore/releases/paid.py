@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import current_thread, main_thread
@@ -106,25 +106,26 @@ def paid_fit(
         request = replace(privacy, epsilon=used)
         fit = fit_grid(model, table, privacy=(request,), on_plan=checked, **options).fit()
         demand_proved(fit, who)
+        record = {
+            "model": model,
+            "parameters": fit.parameters.as_dict(),
+            "guarantee": fit.guarantee.as_dict(),
+        }
+        fit_record = json.loads(json.dumps(record, default=float))
     except (Exception, KeyboardInterrupt) as problem:
         if not states:
             raise
         raise failed(book, len(states[0].lines), problem) from problem
-    record = {
-        "model": model,
-        "parameters": fit.parameters.as_dict(),
-        "guarantee": fit.guarantee.as_dict(),
-    }
-    fit_record = json.loads(json.dumps(record, default=float))
-    with suppress(KeyboardInterrupt), unbroken():  # too late: it is paid for
+    with unbroken(last=True):
         complete(book, len(states[0].lines), fit.ledger, {"fit": fit_record})
     return fit
 
 
 @contextmanager
-def unbroken() -> Iterator[None]:
+def unbroken(*, last: bool = False) -> Iterator[None]:
     """Ctrl-C comes after what is done here, not in the middle: between what a ledger has on disk
-    and what this process knows of it, a release would be paid for and nobody told."""
+    and what this process knows of it, a release would be paid for and nobody told. last: with this
+    the release ends, so that Ctrl-C ends nothing any more."""
     handler = signal.getsignal(signal.SIGINT)
     if current_thread() is not main_thread() or not callable(handler):  # nothing interrupts it
         yield
@@ -136,7 +137,8 @@ def unbroken() -> Iterator[None]:
     finally:
         signal.signal(signal.SIGINT, handler)
     if came:
-        handler(*came[0])
+        with suppress(KeyboardInterrupt) if last else nullcontext():
+            handler(*came[0])
 
 
 def _planned(events: tuple[Event, ...], book: BudgetLedger, who: Protected) -> Ledger:
