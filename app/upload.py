@@ -22,7 +22,7 @@ import streamlit as st
 
 from app.callbacks import unbroken
 from app.result_store import Data
-from app.scenario import UPLOAD, Scenario, begun, delta_below, opening
+from app.scenario import UPLOAD, begun, delta_below, opening
 from app.state import change, left_on_explore
 from app.texts import upload as texts
 from dpcore.datasets.delimited import DELIMITERS
@@ -44,7 +44,7 @@ from dpcore.wall.table import PrivateTable
 from dpcore.wall.table import locked as server_locked
 
 SLOT = "upload"
-LOWERED = "lowered_delta"  # in the session: what a number of rows has made of delta
+LOWERED = "lowered_delta"  # in the session: what a number of rows has made of which delta
 LARGEST = 100  # MB
 PRESETS = {
     "age in years": (0.0, 110.0, "years"),
@@ -216,18 +216,20 @@ def _begin(upload: Upload) -> None:
 
 def delta_under(adjacency: str, delta: float) -> float:
     """The delta with which the upload goes on under an adjacency: below one over its rows, where
-    their number is public. Where it is not, a delta that was lowered for it gives way: links,
-    ledgers and releases state delta."""
+    their number is public. Where it is not, a delta that was lowered for it is again what it was
+    before: links, ledgers and releases state delta."""
     upload = _upload()
     if upload is None or upload.table is None:
         return delta
+    lowered, before = st.session_state.get(LOWERED, (None, delta))
+    if delta == lowered:
+        delta = before
     below, schema = delta_below(upload.rows), upload.table.schema
     private = adjacency == "add_remove" or (schema is not None and schema.person is not None)
-    if private and not locked():  # under the lock the number is a guess
-        return Scenario.delta if delta == st.session_state.get(LOWERED) else delta
-    if below < delta:
-        st.session_state[LOWERED] = delta = below
-    return delta
+    if below >= delta or (private and not locked()):  # under the lock the number is a guess
+        return delta
+    st.session_state[LOWERED] = below, delta
+    return below
 
 
 def _take_schema(upload: Upload, make: Callable[[], Schema]) -> None:

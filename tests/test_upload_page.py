@@ -544,6 +544,9 @@ def test_a_number_of_rows_that_is_private_does_not_choose_delta(
     assert upload.delta_under("replace_one", 1e-5) == 1e-6
     assert upload.delta_under("add_remove", 1e-6) == 1e-5
     assert upload.delta_under("add_remove", 1e-7) == 1e-7
+    assert upload.delta_under("replace_one", 3e-6) == 1e-6
+    assert upload.delta_under("add_remove", 1e-6) == 3e-6, "as it was stated"
+    assert upload.delta_under("replace_one", 1e-5) == 1e-6
     upload._accept(found, Schema.parse(with_ids))
     assert upload.delta_under("replace_one", 1e-6) == 1e-5
     monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
