@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from shutil import rmtree
@@ -291,8 +291,8 @@ def differ_in_limits(schema: Schema | Vocabulary | None, other: Schema) -> bool:
     """Whether two schemas say the same but for limits and fills: of the same people above all."""
     if not isinstance(schema, Schema):
         return False
-    uses, others = (
-        [(column.name, column.role, column.type) for column in stated.columns]
-        for stated in (schema, other)
+    limits = {"lower": None, "upper": None, "missing": None}
+    rest, others = (
+        [asdict(column) | limits for column in stated.columns] for stated in (schema, other)
     )
-    return uses == others and replace(other, columns=schema.columns) == schema
+    return rest == others and replace(other, columns=schema.columns) == schema

@@ -572,11 +572,13 @@ def test_the_release_page_reads_no_number_of_rows_that_an_id_makes_private(tmp_p
 
 
 def test_released_limits_are_offered_only_while_they_are_about_the_same_people() -> None:
-    """Without its id column a table would be protected by rows, where persons are meant."""
+    """Without its id column a table would be protected by rows, where persons are meant. And limits
+    in another unit are others."""
     narrower = Schema.parse(LIMITS.replace("110", "80").replace("missing = 40", "missing = 50"))
     assert releasing.differ_in_limits(Schema.parse(LIMITS), narrower)
     with_ids = LIMITS + '\n[columns.who]\nrole = "id"\ntype = "text"\n'
-    for stated in (with_ids, LIMITS.replace("5000", "5001"), LIMITS.replace("patient", "visit")):
+    others = ("5000", "5001"), ("patient", "visit"), ("years", "months"), ("north", "east")
+    for stated in (with_ids, *(LIMITS.replace(*other) for other in others)):
         assert not releasing.differ_in_limits(Schema.parse(stated), narrower)
     corpus = load_documents("bundled:bars")
     assert not releasing.differ_in_limits(corpus.schema, narrower)
