@@ -67,11 +67,13 @@ def _demand_no_release(field: str, folder: Path) -> None:
 
 
 def write_whole(place: Path, text: str) -> None:
-    """A text in UTF-8. Where it cannot be written to its end, as on a full disk, no part of it
-    stays, which could pass for all of it. Raises OSError where the system refuses."""
+    """A text in UTF-8, as it would be printed. Where it cannot be written to its end, as on a full
+    disk, no part of it stays, which could pass for all of it. Raises OSError where the system
+    refuses."""
+    content, place = text.encode(errors="backslashreplace"), place.resolve()
     with place.open("wb") as file:
         try:
-            file.write(text.encode())
+            file.write(content)
             file.flush()
         except BaseException:
             if place.is_file():

@@ -286,6 +286,8 @@ def test_what_cannot_be_written_to_its_end_leaves_nothing(words: str, tmp_path: 
     row = "pressure,age,stay,earlier visits,ward\n150,82,10,4,heart\n"
     (tmp_path / "rows.csv").write_text(row)
     command = [sys.executable, "-m", "dpcore", *words.split(), "new"]
+    if words != "notebooks":
+        (tmp_path / "new").symlink_to("behind a link")
     most = resource.RLIMIT_FSIZE  # bytes of a file: as on a full disk
     for limit, code in ((10, 2), (resource.getrlimit(most)[0], 0)):
         child = subprocess.run(

@@ -147,3 +147,12 @@ def test_a_plan_is_not_written_over_and_its_place_is_looked_at_first(
     nowhere = plan.parent / "no" / "where.csv"
     assert "out: the file cannot be written" in run("plan", plan, "--out", nowhere).err
     assert json.loads(own.read_text()) == tomllib.loads(PLAN)
+
+
+def test_a_name_that_is_no_text_is_written_as_it_is_printed(run: Run, plan: Path) -> None:
+    """Half a character: the command ended in a traceback, and the file that was there was lost."""
+    own, page = plan.with_suffix(".json"), plan.with_suffix(".html")
+    written = json.dumps(tomllib.loads(PLAN)).replace("averages", r"averages\ud800")
+    own.write_text(written)
+    assert run("plan", own, "--out", page).code == 0
+    assert r"averages\ud800" in page.read_text(encoding="utf-8")
