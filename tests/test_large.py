@@ -303,6 +303,9 @@ def test_the_folder_in_which_one_is_has_a_schema_beside_it(
     table = dp.load(here)
     assert table.schema is not None
     assert table.schema.features == box().features
+    (folder / "year=2026").mkdir()
+    with pytest.raises(InputError, match=r"^rows: it contains another folder"):
+        dp.load(here)
 
 
 def test_a_file_that_changes_between_two_passes_is_refused(tmp_path: Path) -> None:

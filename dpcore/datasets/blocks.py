@@ -88,7 +88,7 @@ class ParquetPart(_FilePart):
         return f"{super().identity}#{self.groups}"
 
     def _frames(self, schema: Schema) -> Iterator[pd.DataFrame]:
-        """Each of a few rows groups, or a part of one."""
+        """Each of a few row groups, or of a part of one."""
         import pyarrow as pa
         import pyarrow.parquet as parquet
 
@@ -217,11 +217,9 @@ def engine_named(name: str | None, source: Any = None) -> Engine | None:
 
 def schema_of_files(source: str | PathLike[str], array: str | None = None) -> Schema | None:
     """The schema that came with a file or a folder, ``people.toml`` beside ``people/``."""
-    path = Path(fspath(source))
+    path = _named(source)
     if not path.is_dir():
         return schema_with(path, array)
-    if path.name in ("", ".."):
-        path = path.resolve()
     beside = path.parent / f"{path.name}.toml"
     return Schema.from_toml(beside) if beside.is_file() else None
 
@@ -252,7 +250,7 @@ def files_of(source: str | PathLike[str]) -> list[Path]:
     """The table files behind a path, in the order of their names. Raises InputError where there is
     none, or where a folder lies among them: it may hold more rows (``year=2026``), or say that rows
     beside it no longer count (``_delta_log``) or are not yet complete (``_temporary``)."""
-    path = Path(fspath(source))
+    path = _named(source)
     if not path.is_dir():
         check_path(path)
         return [path]
@@ -271,6 +269,12 @@ def files_of(source: str | PathLike[str]) -> list[Path]:
             "give a folder with files that end in " + ", ".join(TABLE_FILES),
         )
     return files
+
+
+def _named(source: str | PathLike[str]) -> Path:
+    """A path that ends in a name, as ``.`` and ``..`` do not."""
+    path = Path(fspath(source))
+    return path.resolve() if path.name in ("", "..") else path
 
 
 def parts_of(path: Path, array: str | None = None, separator: str | None = None) -> list[Partition]:
