@@ -3,11 +3,11 @@
 *proved*: the noise is scaled to what a document can change; frequencies of words are released once,
 and the raw noisy sums of the steps are averaged before anything below 0 is cut off. Where noise is
 strong, some steps release words that are not shared out among topics: the first ones, as many as
-the released frequencies of words say, and all that are left where a quarter of the steps with
-topics, or the first half of all steps, has shown hardly any difference between topics. *paper*:
-Park, Foulds, Chaudhuri, Welling 2020, Algorithm 3: documents are resampled to a fixed length, the
-sensitivity is printed without its ``sqrt 2``, every noisy sum is cut off at 0 before it is mixed
-in, counted by Wang, Balle, Kasiviswanathan 2019 or by strong composition.
+the released frequencies of words say, and all that are left where topics hardly differ once a
+quarter of the steps have had topics, or once half of the steps are done. *paper*: Park, Foulds,
+Chaudhuri, Welling 2020, Algorithm 3: documents are resampled to a fixed length, the sensitivity is
+printed without its ``sqrt 2``, every noisy sum is cut off at 0 before it is mixed in, counted by
+Wang, Balle, Kasiviswanathan 2019 or by strong composition.
 """
 
 from __future__ import annotations
