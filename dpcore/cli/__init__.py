@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     _ready_streams()
-    if os.path.expanduser("~") == "~":  # a user without a home, as in containers, which say so:
+    if os.path.expanduser("~") == "~":  # a user without a home folder; containers set it to this
         os.environ["HOME"] = os.sep
     try:
         _run(words)
