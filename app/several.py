@@ -123,9 +123,9 @@ def table(
     )
     left, right = st.columns(2)
     public_rows = data.public_rows(scenario.adjacency) or 1000
-    rows = left.number_input(texts.PUBLIC_ROWS, 20, 10**9, public_rows, key="plan_rows")
+    rows = left.number_input(texts.PUBLIC_ROWS, 1, 10**9, public_rows, key="plan_rows")
     delta = right.number_input(
-        "δ in all", 1e-12, 0.1, scenario.delta, format="%.2g", key="plan_delta"
+        "δ in all", 1e-12, 0.5, scenario.delta, format="%.2g", key="plan_delta"
     )
     return [line for line in lines if line.get(MODEL)], int(rows), float(delta)
 

@@ -571,6 +571,25 @@ def test_the_release_page_reads_no_number_of_rows_that_an_id_makes_private(tmp_p
     assert release.number_input(key="plan_rows").value == 1000, "they are said to be public"
 
 
+@pytest.mark.merge
+def test_few_rows_and_a_large_delta_open_the_whole_release_page(tmp_path: Path) -> None:
+    """Fewer than 20 rows ended the plan of several releases, and a delta above 0.1 the page."""
+    rows = "".join(f"{20 + i},{1000 * i},north\n" for i in range(12))
+    at = given(with_table(f"age,income,region\n{rows}".encode()), LIMITS.replace("5000", "1"))
+    use(at).click().run()
+    release = AppTest.from_string(RELEASE_PAGE, default_timeout=60)
+    release.session_state[SLOT] = at.session_state[SLOT]
+    release.session_state["scenario"] = replace(at.session_state["scenario"], delta=0.3)
+    release.session_state["ledger_path"] = str(tmp_path / "budget.sqlite")
+    release.run()
+    assert not release.exception
+    release.button[-1].click().run()  # start this ledger
+    release.toggle(key="plan_many").set_value(True).run()
+    assert not release.exception
+    assert release.number_input(key="plan_rows").value == 12
+    assert release.number_input(key="plan_delta").value == 0.3
+
+
 def test_released_limits_are_offered_only_while_they_are_about_the_same_people() -> None:
     """Without its id column a table would be protected by rows, where persons are meant. And limits
     in another unit are others."""

@@ -218,7 +218,7 @@ def start(path: Path, unit: str, adjacency: str, rows: int, thing: str) -> None:
     left, right = st.columns(2)
     epsilon = left.number_input(texts.TOTAL_EPSILON, 0.01, 100.0, 2.0, 0.5)
     usual = left_on_explore().delta
-    delta = right.number_input(texts.TOTAL_DELTA, 1e-12, 0.1, usual, format="%e")
+    delta = right.number_input(texts.TOTAL_DELTA, 1e-12, 0.5, usual, format="%e")
     needed = left_on_explore().epsilon
     if epsilon < needed:
         st.warning(texts.total_too_small(needed))
