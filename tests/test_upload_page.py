@@ -553,6 +553,24 @@ def test_a_number_of_rows_that_is_private_does_not_choose_delta(
     assert upload.delta_under("add_remove", 1e-5) == 1e-6, "a guess is public"
 
 
+def test_a_new_ledger_of_other_neighbours_has_no_delta_of_a_private_number_of_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upload, "delta_below", lambda _: 1e-6)
+    at = given(with_table(), LIMITS)
+    use(at).click().run()
+    release = AppTest.from_string(RELEASE_PAGE, default_timeout=60)
+    for name in (SLOT, upload.LOWERED, "scenario"):
+        release.session_state[name] = at.session_state[name]
+    release.session_state["ledger_path"] = str(tmp_path / "budget.sqlite")
+    release.run()
+    (chosen,) = (one for one in release.selectbox if one.label == "Neighbouring datasets")
+    for adjacency, delta in (("replace_one", 1e-6), ("add_remove", 1e-5)):
+        chosen.set_value(adjacency).run()
+        (field,) = (one for one in release.number_input if one.label == release_texts.TOTAL_DELTA)
+        assert field.value == delta
+
+
 @pytest.mark.merge
 def test_the_release_page_reads_no_number_of_rows_that_an_id_makes_private(tmp_path: Path) -> None:
     rows = "".join(f"{i // 2},{20 + i % 60},{1000 * (i % 90)},north\n" for i in range(200))

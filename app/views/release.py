@@ -216,18 +216,20 @@ def ledger(unit: str, adjacency: str, rows: int, thing: str = "row") -> State | 
 def start(path: Path, unit: str, adjacency: str, rows: int, thing: str) -> None:
     """The terms of a new ledger."""
     left, right = st.columns(2)
-    epsilon = left.number_input(texts.TOTAL_EPSILON, 0.01, 100.0, 2.0, 0.5)
-    usual = left_on_explore().delta
-    delta = right.number_input(texts.TOTAL_DELTA, 1e-12, 0.5, usual, format="%e")
-    needed = left_on_explore().epsilon
-    if epsilon < needed:
-        st.warning(texts.total_too_small(needed))
     chosen = st.selectbox(
         "Neighbouring datasets",
         ADJACENCIES,
         ADJACENCIES.index(adjacency),
         format_func=lambda name: protects(name, unit, rows, thing),
     )
+    epsilon = left.number_input(texts.TOTAL_EPSILON, 0.01, 100.0, 2.0, 0.5)
+    usual = left_on_explore().delta
+    if left_on_explore().data == UPLOAD:
+        usual = upload.delta_under(chosen, usual)
+    delta = right.number_input(texts.TOTAL_DELTA, 1e-12, 0.5, usual, format="%e")
+    needed = left_on_explore().epsilon
+    if epsilon < needed:
+        left.warning(texts.total_too_small(needed))
     if st.button("Start this ledger", type="primary"):
         try:
             BudgetLedger.create(
