@@ -8,6 +8,7 @@ from typing import Any
 
 from dpcore.checks import positive, probability, rows_of_one, whole
 from dpcore.cli.output import print_json, print_prose, print_table, rounded_up
+from dpcore.cli.pages import demand_no_release
 from dpcore.errors import InputError
 from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import delta_text, show_bound, show_most
@@ -64,6 +65,7 @@ def _create(args: argparse.Namespace) -> None:
     from dpcore.releases.filter import Amount
     from dpcore.releases.ledger import BudgetLedger
 
+    demand_no_release("ledger", args.ledger)
     limit = Amount(positive("epsilon", args.epsilon), probability("delta", args.delta))
     BudgetLedger.create(
         args.ledger,
@@ -78,6 +80,7 @@ def _create(args: argparse.Namespace) -> None:
 def _write(args: argparse.Namespace) -> None:
     from dpcore.releases.api import rewrite
 
+    demand_no_release("out", args.out)
     rewrite(args.ledger, whole("write", args.write, least=2), args.out)
     if args.json:
         print_json({"written": args.out})

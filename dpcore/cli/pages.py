@@ -7,6 +7,7 @@ from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 
+from dpcore.checks import path_of
 from dpcore.errors import InputError
 
 _PAGE = """<!doctype html>
@@ -34,30 +35,34 @@ def place_for_page(field: str, name: str | None) -> Path | None:
 
 
 def place_for_file(field: str, name: str | None) -> Path | None:
-    """The same for any file. Raises InputError where none can be written, or only a release's."""
+    """The same for any file; also raises InputError in a release's folder."""
     if name is None:
         return None
     path = Path(name)
-    _demand_no_release(field, path.resolve().parent)
+    demand_no_release(field, path)
     if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
         raise _unwritable(field)
     return path
 
 
 def place_for_folder(name: str) -> Path:
-    """A folder that is there or can be made. Raises InputError where a file has its name, or where
-    it is a release's."""
+    """A folder that is there or can be made. Raises InputError where a file has its name, and in a
+    release's folder."""
     folder = Path(name)
-    _demand_no_release("folder", folder)
+    demand_no_release("folder", folder / "any file")
     if folder.exists() and not folder.is_dir():
         raise InputError("folder", "a file with that name exists", "name another folder")
     return folder
 
 
-def _demand_no_release(field: str, folder: Path) -> None:
-    """Raise InputError for a folder that would no longer verify with another file in it."""
+def demand_no_release(field: str, place: str | Path) -> None:
+    """Raise InputError for a new file or folder in a release's folder, which would no longer verify
+    with it."""
     from dpcore.releases.beside import DOSSIER
 
+    folder = path_of(field, place).resolve().parent
+    while not folder.exists():
+        folder = folder.parent
     if (folder / DOSSIER).is_file():
         raise InputError(
             field,

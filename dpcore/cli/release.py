@@ -13,6 +13,7 @@ from dpcore.checks import one_of, positive, probability, whole
 from dpcore.cli.data import DATA, read_table, rows_per_person
 from dpcore.cli.models import model_options
 from dpcore.cli.output import print_json, print_prose
+from dpcore.cli.pages import demand_no_release
 from dpcore.errors import InputError
 from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import ADJACENCIES, protects
@@ -51,6 +52,7 @@ def run(args: argparse.Namespace) -> None:
 
     one_of("model", args.model, MODELS)
     one_of("accountant", args.accountant, COUNTED_BY)
+    demand_no_release("out", args.out)
     book = BudgetLedger(args.ledger)
     terms = book.state().terms
     adjacency = one_of("adjacency", args.adjacency or terms.adjacency, ADJACENCIES)

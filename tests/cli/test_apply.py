@@ -81,7 +81,16 @@ def test_a_file_holds_the_same_and_is_not_the_rows_or_in_the_release(
         assert (answer.code, answer.out) == (2, "")
         assert words in answer.err
     assert rows.read_text(encoding="utf-8") == ROWS
-    for command in (["site", folder, "--release", folder], ["schema", rows, "--out", folder / "s"]):
+    budget, new = ["--epsilon", "1", "--delta", "1e-5"], folder / "new"
+    for command in (
+        ["site", folder, "--release", folder],
+        ["site", new, "--release", folder],
+        ["notebooks", new / "and" / "deep"],
+        ["schema", rows, "--out", new],
+        ["ledger", new, "--create", *budget],
+        ["ledger", tmp_path / "none", "--write", "2", "--out", new],
+        ["release", "mean", rows, "--ledger", tmp_path / "none", "--out", new, *budget],
+    ):
         answer = run(*command)
         assert (answer.code, answer.out) == (2, "")
         assert "it is in a release's folder, which may hold only" in answer.err
