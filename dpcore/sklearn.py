@@ -255,8 +255,8 @@ def with_columns(model: Any, columns: Sequence[str]) -> Any:
 
 
 def _cells_read(X: Any) -> Any:
-    """A data frame, or an array but of numbers, cell by cell, and a masked one, whose masked cells
-    are missing; anything else as it is."""
+    """A data frame, an array of other things than numbers, and a masked array, whose masked cells
+    are missing, cell by cell; anything else as it is."""
     import pandas as pd
 
     masked = isinstance(X, np.ma.MaskedArray)
