@@ -189,13 +189,16 @@ def scene(game: Game, scenario: Scenario, data: Data) -> Scene:
     instead = "another" if scenario.adjacency == "replace_one" else "no such"
     who, other = f"this {data.unit}", f"{instead} {data.unit}"
     running = texts.running(game.runs, who, other, len(game.plays), len(EPSILONS))
-    sentences = tuple(_said(attack, s, running) for s in range(len(EPSILONS)))
+    sentences = tuple(_said(attack, s, running, data.unit) for s in range(len(EPSILONS)))
     return attack_scene(attack, who=who, other=other, live_text={"attacked": sentences})
 
 
-def _said(attack: Attack, step: int, running: str) -> str:
-    """What the attacker achieved, beside what is proved; before that, what is being done."""
-    guarantee = attack.guarantees[step]
+def _said(attack: Attack, step: int, running: str, unit: str) -> str:
+    """What the attacker achieved, beside what is proved; before that, what is being done.
+
+    unit: whom the data is about, for which made-up tables stand in too.
+    """
+    guarantee = replace(attack.guarantees[step], unit=unit)
     proved = texts.NOTHING_PROVED
     if guarantee.epsilon is not None:
         best = math.ceil(50.0 * float(np.max(attack.ceiling[step] + 1.0 - attack.alarms)))

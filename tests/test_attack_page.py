@@ -185,6 +185,19 @@ def test_what_is_said_names_delta_and_who_is_protected(monkeypatch: pytest.Monke
     assert all(one_row in said for said in several.live_text["attacked"])
 
 
+def test_made_up_tables_stand_in_for_whom_the_data_is_about(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(attacking, "in_background", lambda *_: None)
+    flowers = opening("iris")
+    data = data_of(flowers)
+    game = attacking.game(flowers, data, result_store.ResultStore(), attacking.WORST, 0)
+    who = f"replacing one {data.unit}'s row"
+    shown = attacking.scene(game, flowers, data).live_text["attacked"]
+    for epsilon, said in zip(attacking.EPSILONS, shown, strict=True):
+        assert said.startswith(attack_texts.terms(epsilon, flowers.delta, who)), said
+
+
 def test_the_ceiling_is_said_of_this_noise_and_epsilon_alone_allows_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
