@@ -508,8 +508,8 @@ def _fill(missing: float | str | None) -> str:
 def _schema(upload: Upload) -> Schema:
     """The schema as it stands in the form.
 
-    Raises InputError where no column is to be fitted, limits or values are missing, or two columns
-    hold a person's id; it names all columns that lack the same.
+    Raises InputError where no column is to be fitted, limits or values are missing, values are
+    listed for a number, or two columns hold a person's id; it names all columns of the same fault.
     """
     lines = {str(line["column"]): line for line in upload.lines.to_dict("records")}
     used = {name: line["use"] for name, line in lines.items()}
@@ -525,6 +525,11 @@ def _schema(upload: Upload) -> Schema:
     ]
     if unsaid:
         raise InputError(", ".join(unsaid), *texts.VALUES_MISSING)
+    unread = [
+        name for name, use in used.items() if use == "feature" and _listed(lines[name]["values"])
+    ]
+    if unread:
+        raise InputError(", ".join(unread), *texts.VALUES_UNREAD)
     bare = [
         name
         for name, line in lines.items()

@@ -121,6 +121,10 @@ VALUES_MISSING = (
     "public values are missing",
     "list every value that a cell can have, from your codebook, or ignore the column",
 )
+VALUES_UNREAD = (
+    "a feature has limits, not public values",
+    "use a column with public values as a category, or empty the values",
+)
 
 
 def limits_missing(columns: int) -> tuple[str, str]:
