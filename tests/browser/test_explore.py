@@ -941,6 +941,32 @@ def test_the_attack_on_the_person_taken_out_is_counted(explore: Any) -> None:
     assert "times in 100" in text(page, "[data-live=played]")
 
 
+BAR = """
+(longest) => {
+  const bar = document.querySelector(".dp-brand"), words = bar.querySelector("span");
+  words.textContent = longest;
+  const box = (node) => {
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    return range.getBoundingClientRect();
+  };
+  const names = [...document.querySelectorAll("header a p")].map(box).filter((b) => b.width);
+  return [...bar.children].map(box).filter((b) => b.width).some((a) => names.some((b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom));
+}
+"""
+
+
+@pytest.mark.parametrize("width", [390, 767, 768, 769, 820, 981, 1024, 1280])
+def test_the_names_of_the_pages_have_the_bar_s_line_to_themselves(
+    width: int, new_page: Any, server: Any
+) -> None:
+    page = new_page(width=width, height=768)
+    page.goto(server(None))
+    wait_until_complete(page)
+    assert not page.evaluate(BAR, max(frame_texts.PROVENANCE.values(), key=len))
+
+
 HEIGHT = "Math.round(document.querySelector('.dpl').getBoundingClientRect().top)"
 
 
