@@ -612,7 +612,7 @@ def custodian_bar() -> None:
     upload = _upload()
     if upload is None:
         return
-    left, middle, right = st.columns([4, 1.4, 2.2], vertical_alignment="center")
+    left, middle, right = st.columns([3.7, 2.0, 2.6], vertical_alignment="center")
     middle.button(texts.CHANGE, on_click=_reopen, width="stretch")
     if locked():
         left.caption(texts.LOCKED)

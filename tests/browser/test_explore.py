@@ -967,6 +967,20 @@ def test_the_names_of_the_pages_have_the_bar_s_line_to_themselves(
     assert not page.evaluate(BAR, max(frame_texts.PROVENANCE.values(), key=len))
 
 
+def test_long_names_of_columns_leave_the_list_of_views_its_word(new_page: Any, server: Any) -> None:
+    page = new_page(width=1024, height=768)
+    page.goto(f"{server(None)}/?data=iris")
+    wait_until_complete(page)
+    widths = """() => {
+      const lists = [...document.querySelectorAll(".dpl-choices select")];
+      const before = lists[0].offsetWidth;
+      for (const list of lists.slice(1)) list.selectedOptions[0].text = "long ".repeat(20);
+      return [lists.length, before, lists[0].offsetWidth];
+    }"""
+    lists, before, after = page.evaluate(widths)
+    assert (lists, after) == (3, before)
+
+
 HEIGHT = "Math.round(document.querySelector('.dpl').getBoundingClientRect().top)"
 
 
