@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -224,6 +224,14 @@ def test_whatever_ends_a_release_after_its_noise_is_told_as_paid(
         paid(book)
 
 
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """Ctrl-C interrupts, as it does not under a shell that ignores it for its background jobs."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupt(monkeypatch: pytest.MonkeyPatch, when: str) -> None:
     """Ctrl-C as soon as a step of the ledger is on disk."""
     step = getattr(BudgetLedger, when)
@@ -236,6 +244,7 @@ def interrupt(monkeypatch: pytest.MonkeyPatch, when: str) -> None:
     monkeypatch.setattr(BudgetLedger, when, done)
 
 
+@pytest.mark.usefixtures("heard")
 def test_an_interrupt_while_the_ledger_pays_is_told_as_paid(
     book: BudgetLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,6 +255,7 @@ def test_an_interrupt_while_the_ledger_pays_is_told_as_paid(
         paid(book)
 
 
+@pytest.mark.usefixtures("heard")
 def test_an_interrupt_that_comes_once_all_is_paid_for_loses_nothing(
     book: BudgetLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,6 +267,7 @@ def test_an_interrupt_that_comes_once_all_is_paid_for_loses_nothing(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.usefixtures("heard")
 def test_an_interrupt_before_the_last_step_does_not_pass_for_a_release(
     book: BudgetLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
