@@ -229,7 +229,7 @@ def test_a_ledger_that_may_not_be_read_is_refused_in_a_sentence(
 @pytest.mark.parametrize("end", ["-journal", "-wal"])
 def test_no_ledger_is_taken_for_a_file_of_another_one_s(ledger: BudgetLedger, end: str) -> None:
     """A reader of the other ledger would delete it, and what was spent with it."""
-    with pytest.raises(InputError, match="SQLite deletes files whose names end so"):
+    with pytest.raises(InputError, match="SQLite deletes files whose names end like this"):
         BudgetLedger.create(f"{ledger.path}{end}", Amount(1.0, DELTA))
     assert [path.name for path in ledger.path.parent.iterdir()] == [ledger.path.name]
 

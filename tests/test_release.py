@@ -956,7 +956,7 @@ def test_a_release_that_cannot_be_printed_is_told_as_paid(
     words = f"release gmm bundled:three_groups --epsilon 0.5 --delta 1e-5 --ledger {book} --yes"
     monkeypatch.setattr(sys, "stdout", Full())
     assert main([*words.split(), how, "--out", str(tmp_path / "left")]) == 1
-    assert "is made and paid for as line 2, and its files are in" in capsys.readouterr().err
+    assert "was made and paid for as line 2, and its files are in" in capsys.readouterr().err
     assert dp.verify(tmp_path / "left", book)
 
 

@@ -11,7 +11,7 @@ PROVENANCE = {
     "upload": "Your table: for the custodian only",
     "none": "No data on this page, only arithmetic",
     "unread": "No table in use yet",
-    "stand-in": "Stand-in rows: no value of your file is shown",
+    "stand-in": "Stand-in rows: no value from your file is shown",
 }
 OWN_TABLE = "not private · for the custodian only"
 STAND_IN = "of stand-in data"

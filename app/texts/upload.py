@@ -123,7 +123,7 @@ VALUES_MISSING = (
 )
 VALUES_UNREAD = (
     "a feature has limits, not public values",
-    "use a column with public values as a category, or empty the values",
+    "use a column with public values as a category, or clear the values",
 )
 
 

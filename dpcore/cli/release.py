@@ -94,8 +94,8 @@ def run(args: argparse.Namespace) -> None:
         raise
     except OSError as problem:  # exit code 2 would say that nothing was spent
         raise PaidError(
-            f"The release is made and paid for as line {written.dossier['line']['number']}, and "
-            f"its files are in {args.out}, but they cannot be named on standard output "
+            f"The release was made and paid for as line {written.dossier['line']['number']}, and "
+            f"its files are in {args.out}, but the result could not be printed "
             f"({problem.strerror})."
         ) from None
 

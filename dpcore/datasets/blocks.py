@@ -258,8 +258,8 @@ def files_of(source: str | PathLike[str]) -> list[Path]:
     if any(place.is_dir() and not place.name.startswith(".") for place in inside):
         raise InputError(
             path.name,
-            "it contains another folder, so that its files alone may not be the table",
-            "give a folder with the files of the table alone",
+            "it contains another folder, so its files may not be the whole table",
+            "give a folder that holds only the table's files",
         )
     files = [file for file in inside if _is_table(file)]
     if not files:

@@ -221,7 +221,7 @@ class BudgetLedger:
         place = path_of("ledger", path)
         if place.name.endswith(BESIDE):
             raise InputError(
-                "ledger", "SQLite deletes files whose names end so", "give it another name"
+                "ledger", "SQLite deletes files whose names end like this", "give it another name"
             )
         try:
             place.touch(exist_ok=False)

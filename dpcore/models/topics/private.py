@@ -171,11 +171,9 @@ class TopicRecipe(Recipe):
         for iteration in range(1, steps + 1):
             near = estimate if settings.mode == "paper" else lda.begun(estimate, start, memory)
             emission = lda.expected(near) * share
-            tried = (clear < UNCLEAR) & (
-                (iteration == alone + quarter + 1) | (iteration == half + 1)
-            )
-            if tried.any():
-                alone = np.where(tried & hidden(memory, words_known), steps, alone)
+            due = (clear < UNCLEAR) & ((iteration == alone + quarter + 1) | (iteration == half + 1))
+            if due.any():
+                alone = np.where(due & hidden(memory, words_known), steps, alone)
             words_alone = iteration <= alone
             emission[words_alone] = one_list
 
