@@ -35,7 +35,7 @@ from dpcore.schema import table as described
 from dpcore.schema.forms import DATE_FORMATS, DECIMALS, SEPARATORS, THOUSANDS
 from dpcore.wall import grid
 from dpcore.wall import session as doors
-from dpcore.wall.data import LogisticRows, sources
+from dpcore.wall.data import LogisticRows, persons, sources
 from dpcore.wall.data import clipping as clip
 from dpcore.wall.statistics import class_moments, class_radii, cluster_moments, mixture_moments
 from dpcore.wall.statistics import local_vectors as local
@@ -244,6 +244,15 @@ def a_refusal_that_tells_of_a_row(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(loading, "read_described", telling)
 
 
+def a_person_of_whom_one_row_too_many_counts(patch: pytest.MonkeyPatch) -> None:
+    own = persons._counting
+    patch.setattr(persons, "_counting", lambda ids, rows, most: own(ids, rows, most + 1))
+
+
+def ids_that_are_told_apart_as_they_are_written(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(persons, "categories_meant", lambda cells: cells.astype(str).to_numpy(object))
+
+
 PLANTS: list[tuple[Plant, str]] = [
     (a_ball_a_hundredth_too_large, "kmeans"),
     (a_box_booked_as_its_edge, "mean"),
@@ -262,6 +271,8 @@ PLANTS: list[tuple[Plant, str]] = [
     (a_grid_whose_rounding_nobody_pays, "fa"),
     (an_outcome_that_reads_the_row_before, "logistic"),
     (a_refusal_that_tells_of_a_row, "sbn"),
+    (a_person_of_whom_one_row_too_many_counts, "mean"),
+    (ids_that_are_told_apart_as_they_are_written, "kmeans"),
 ]
 
 

@@ -233,14 +233,18 @@ def demand_replacement(requests: Sequence[Privacy]) -> None:
 def demand_persons(how: Recipe, settings: Any) -> None:
     """Raise InputError, for a table with an id column, where nothing is proved of several rows."""
     if not how.takes_persons(settings):
-        kinds = {name: type(recipe(name)) for name in MODELS}
-        proved = [name for name, kind in kinds.items() if "takes_persons" in vars(kind)]
+        proved = ", ".join(filter(takes_some_persons, MODELS))
         raise InputError(
             "id column",
             "no bound is proved on how much one person's rows together can change this fit",
-            f"choose one of {', '.join(proved)} in proved mode, or use a table with one row per "
-            "person and no id column",
+            f"choose one of {proved} in proved mode, or use a table with one row per person and no "
+            "id column",
         )
+
+
+def takes_some_persons(model: str) -> bool:
+    """Whether a table with an id column can be fitted by a model, in some mode."""
+    return "takes_persons" in vars(type(recipe(model)))
 
 
 def row_bound(session: Session[Any]) -> float:

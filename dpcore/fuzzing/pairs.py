@@ -17,6 +17,7 @@ import numpy as np
 from dpcore.declaration import declaration
 from dpcore.errors import DPCoreError
 from dpcore.fitting.api import Grid, fit_grid
+from dpcore.fitting.recipe import takes_some_persons
 from dpcore.fuzzing import documents, files
 from dpcore.fuzzing.compare import Compared, Different, watching, weigh_pure
 from dpcore.fuzzing.documents import Documents, random_documents
@@ -101,7 +102,8 @@ def pair(seed: int, number: int) -> Pair:
     if declaration(model).reads == "documents":
         tables = random_documents(rng, request.privacy.adjacency, sampled=way.sampled)
     else:
-        tables = random_tables(rng, way, request.privacy.adjacency)
+        by_person = takes_some_persons(model) and not way.sampled
+        tables = random_tables(rng, way, request.privacy.adjacency, by_person=by_person)
     return Pair(seed, number, request, tables, bool(rng.random() < 0.5), bool(rng.random() < 0.2))
 
 
@@ -110,7 +112,7 @@ def examine(examined: Pair, keep: Path | None = None) -> Verdict:
     comparison = Compared(
         examined.request.seed,
         len(examined.tables.first.rows),
-        examined.tables.absent,
+        () if examined.tables.new else examined.tables.absent,
         examined.request.rehearsal,
         examined.turned,
     )

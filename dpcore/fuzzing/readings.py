@@ -51,10 +51,7 @@ def rows_of(table: Any) -> Array | None:
 
 def _features(schema: Schema) -> Schema:
     """The same columns, none of which has a role of its own but those that are left out."""
-    if schema.ball is not None:
-        return schema
-    own = ("label", "target")
-    return replace(
-        schema,
-        columns=tuple(replace(c, role="feature") if c.role in own else c for c in schema.columns),
-    )
+    own = ("id",) if schema.ball is not None else ("id", "label", "target")
+    roles = {role: "ignore" if role == "id" else "feature" for role in own}
+    columns = (replace(c, role=roles.get(c.role, c.role)) for c in schema.columns)
+    return replace(schema, columns=tuple(columns))

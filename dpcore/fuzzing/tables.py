@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.fuzzing import typed
+from dpcore.fuzzing import ids, typed
 from dpcore.fuzzing.cells import ODD, STYLES, between, number_text, pick, word_text
 from dpcore.fuzzing.forms import date_text, in_form, random_form
 from dpcore.fuzzing.schemas import Needs, Span, random_schema, spans
-from dpcore.fuzzing.ways import Way
+from dpcore.fuzzing.ways import ROWS, Way
 from dpcore.schema import Column, Schema
 
 Row = tuple[Any, ...]
@@ -20,10 +20,12 @@ Row = tuple[Any, ...]
 WRITTEN = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 STORED = (".parquet", "frame", "records")
 ARRAYS = (".npz", "array", "pictures")
+PERSONAL = (*WRITTEN, *STORED)  # that may have a column of ids
 FILES = (*WRITTEN, ".parquet", ".npz")
 MOST_PEOPLE = 3  # rows of one person
 FEW, MANY, OFTEN = 60, 3000, 0.01  # rows, and how often there are many
 FORMED = 0.3  # how often a text is written as its schema says it is
+PERSONS = 0.2  # how often ids say whose a row is
 COMMON = (0.0, 0.0, 0.06)  # shares of hostile cells in rows that stay
 COLUMN_TYPES = tuple(
     kind + mark
@@ -54,9 +56,10 @@ class Table:
     @property
     def label(self) -> str:
         """The kind for people."""
+        kind = self.kind if self.schema.person is None else f"{self.kind} of persons"
         if self.parts is not None:
-            return f"folder of {self.kind}"
-        return f"{self.kind} in blocks" if self.blocks else self.kind
+            return f"folder of {kind}"
+        return f"{kind} in blocks" if self.blocks else kind
 
     def without(self, positions: Sequence[int]) -> Table:
         """The same table without some rows."""
@@ -71,7 +74,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Two neighbouring tables. absent: rows of the first that the second has not.
+    """Two neighbouring tables. absent: rows of the first that the second has not; new: likewise.
 
     odd: whether rows that differ may hold a word in a column of numbers.
     """
@@ -80,6 +83,7 @@ class Neighbours:
     second: Any
     absent: tuple[int, ...]
     odd: bool
+    new: tuple[int, ...] = ()
 
     @property
     def label(self) -> str:
@@ -88,16 +92,16 @@ class Neighbours:
 
     def alike(self) -> tuple[list[int], list[int]]:
         """Where the rows that both tables have stand in the one and in the other."""
-        if self.absent:
-            left = [at for at in range(len(self.first.rows)) if at not in self.absent]
-            return left, list(range(len(left)))
-        pairs = enumerate(zip(self.first.rows, self.second.rows, strict=True))
-        same = [at for at, (first, second) in pairs if first is second]
-        return same, same
+        tables = ((self.first, self.absent), (self.second, self.new))
+        here, there = ([at for at in range(len(t.rows)) if at not in own] for t, own in tables)
+        return here, there
 
 
-def random_tables(rng: np.random.Generator, way: Way, adjacency: str) -> Neighbours:
-    """A pair of neighbouring tables for a way to fit a model."""
+def random_tables(
+    rng: np.random.Generator, way: Way, adjacency: str, *, by_person: bool = False
+) -> Neighbours:
+    """A pair of neighbouring tables for a way to fit a model. by_person: ids may say whose a row
+    is."""
     kind, needs = _kind(rng, way)
     schema = random_schema(rng, needs)
     if way.sampled:
@@ -125,7 +129,11 @@ def random_tables(rng: np.random.Generator, way: Way, adjacency: str) -> Neighbo
     share = float(rng.choice(COMMON))
     rows = [_row(rng, table, share, odd=False) for _ in range(min(count, FEW))]
     table = replace(table, rows=_repeated(rows, count), parts=_parts(rng, table, count))
-    return _neighbour(rng, table, adjacency, bool(rng.random() < 0.3))
+    odd = bool(rng.random() < 0.3)
+    may_have_ids = by_person and kind in PERSONAL and adjacency in ROWS and count > 1
+    if may_have_ids and formed.random() < PERSONS:
+        return _other_person(formed, table, adjacency, odd)
+    return _neighbour(rng, table, adjacency, odd)
 
 
 def _kind(rng: np.random.Generator, way: Way) -> tuple[str, Needs]:
@@ -236,10 +244,52 @@ def _neighbour(rng: np.random.Generator, table: Table, adjacency: str, odd: bool
         rows[at] = _changed(rng, table, rows[at], adjacency, odd)
     changed = replace(table, rows=tuple(rows))
     if adjacency != "add_remove":
-        return Neighbours(table, changed, (), odd)
+        return Neighbours(table, changed, positions, odd, positions)
     if people == count:  # a table without any row is not read
         positions = positions[1:]
     return Neighbours(changed, changed.without(positions), positions, odd)
+
+
+def _other_person(rng: np.random.Generator, table: Table, adjacency: str, odd: bool) -> Neighbours:
+    """Of rows with ids, all of one person absent, or in their place those of another anywhere.
+
+    Whoever changes may have more rows than count. Some rows are nobody's.
+    """
+    storage = ids.storage(rng, table.kind)
+    count = len(table.rows)
+    owners = rng.integers(int(rng.integers(2, count + 1)), size=count)
+    owner = int(owners[rng.integers(count)])
+    if (owners == owner).all():  # a table without any person is not read
+        owners[-1] = owner + 1
+    others = np.flatnonzero(owners != owner)
+    nobodys = others[1:][rng.random(len(others) - 1) < 0.1]
+    positions = tuple(np.flatnonzero(owners == owner).tolist())
+    rows = list(table.rows)
+    for at in positions:
+        rows[at] = _changed(rng, table, rows[at], adjacency, odd)
+    base = ids.base(rng)
+    marked = [
+        (*row, ids.spelled(rng, None if at in nobodys else base + int(owners[at]), storage))
+        for at, row in enumerate(rows)
+    ]
+    schema = replace(table.schema, columns=(*table.schema.columns, ids.COLUMN))
+    storages = (*table.storages, storage)
+    first = replace(table, schema=schema, storages=storages, rows=tuple(marked))
+    second = first.without(positions)
+    if adjacency == "add_remove":
+        return Neighbours(first, second, positions, odd)
+    other = base + (owner if rng.random() < 0.5 else count + 1)
+    left, more = len(second.rows), int(rng.integers(1, 2 * schema.rows_per_person + 2))
+    theirs = [
+        (*_changed(rng, table, table.rows[0], adjacency, odd), ids.spelled(rng, other, storage))
+        for _ in range(more)
+    ]
+    order = rng.permutation(left + more)
+    order[order < left] = np.arange(left)  # the others' rows stay in their order
+    parts = None if second.parts is None else (*second.parts, *second.parts[:1] * more)
+    both = replace(second, rows=(*second.rows, *theirs), parts=parts)
+    new = tuple(np.flatnonzero(order >= left).tolist())
+    return Neighbours(first, both.ordered(order.tolist()), positions, odd, new)
 
 
 def _changed(rng: np.random.Generator, table: Table, row: Row, adjacency: str, odd: bool) -> Row:
