@@ -352,7 +352,8 @@ def test_sealed_rows_are_touched_by_the_wall_alone() -> None:
 def test_noise_is_drawn_in_one_place() -> None:
     """Each way to draw from the noise source is used where it is named here, and nowhere else."""
     ways = {name for source in (NoiseSource, GridNoise) for name in vars(source)}
-    assert {name for name in ways if not name.startswith("_")} - {"on_grid"} == set(DRAWN_BY)
+    ways -= {"on_grid", "steps"}
+    assert {name for name in ways if not name.startswith("_")} == set(DRAWN_BY)
     for path in sorted((PACKAGE / "wall").rglob("*.py")):
         name = _part(_name(path))
         used = {way for way in DRAWN_BY if way in _attributes(path)}
@@ -454,7 +455,7 @@ def test_a_circle_is_seen_where_a_function_or_a_packages_list_closes_it(tmp_path
 
 # What a private mixture fit imports from a sealed table on, as a fresh interpreter counts it: files
 # and lines of code. Docstrings do not count: they state shapes, bounds and proofs, however long.
-MOST_FILES, MOST_LINES = 76, 7_545
+MOST_FILES, MOST_LINES = 76, 7_566
 A_FIT = """
 import sys
 import pandas as pd

@@ -225,8 +225,8 @@ def _scaled(event: Event, factor: Real) -> Event:
             return replace(event, mechanism=Gaussian(_times(value, factor)))
         case Laplace(scale=value, l2_ratio=ratio):
             return replace(event, mechanism=Laplace(_times(value, factor), ratio))
-        case DiscreteGaussian(noise_multiplier=value, steps=steps):
-            return replace(event, mechanism=DiscreteGaussian(_times(value, factor), steps))
+        case DiscreteGaussian(noise_multiplier=value) as noise:
+            return replace(event, mechanism=replace(noise, noise_multiplier=_times(value, factor)))
     raise InputError(
         "events",
         "a black box has no noise to scale",
@@ -253,11 +253,12 @@ def log_inverse_of(delta: Real) -> Array:
 
 
 def event_list(events: Events) -> tuple[Event, ...]:
-    """Events that can be gone through more than once. Raises InputError for anything else."""
+    """Events that can be gone through more than once, those on a fine grid as the Gaussian releases
+    that they cost as much as. Raises InputError for anything else."""
     if isinstance(events, Iterable) and getattr(events, "ndim", 1) > 0:
         listed = tuple(events)
         if not isinstance(events, Event) and all(isinstance(event, Event) for event in listed):
-            return listed
+            return tuple(event.continuous for event in listed)
     raise InputError(
         "events", "it is not a list of events", "give one, for example [Event(Gaussian(2.0))]"
     )

@@ -190,7 +190,7 @@ class GaussianAccountant(Accountant):
     title: str = "Exact"
     kind: str = "exact"
     source: str = "Dong, Roth, Su 2022, Corollary 3.3; Balle, Wang 2018, Theorem 8"
-    assumptions: tuple[str, ...] = ("noise is drawn from the exact normal distribution",)
+    assumptions: tuple[str, ...] = ("noise is drawn from the exact distribution",)
 
     def check(self, events: Events) -> None:
         """Raise NotCovered for noise that is not normal throughout."""

@@ -156,8 +156,8 @@ def _flat(event: Event, shape: tuple[int, ...]) -> Event:
             return replace(event, mechanism=Gaussian(noise))
         case Laplace(l2_ratio=ratio):
             return replace(event, mechanism=Laplace(noise, ratio))
-        case DiscreteGaussian(steps=steps):
-            return replace(event, mechanism=DiscreteGaussian(noise, steps))
+        case DiscreteGaussian() as discrete:
+            return replace(event, mechanism=replace(discrete, noise_multiplier=noise))
         case EpsilonDelta(delta=delta):
             return replace(event, mechanism=EpsilonDelta(noise, delta))
 

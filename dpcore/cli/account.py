@@ -28,7 +28,7 @@ Answer = dict[str, Any]
 Cell = Callable[[Answer], Any]
 _FIELDS = (  # of an event, by the options
     "mechanism", "count", "sampling", "sampling_rate", "delta_each", "l2_ratio", "steps",
-    "noise_multiplier", "scale",
+    "noise_steps", "noise_multiplier", "scale",
 )  # fmt: skip
 _WAYS = ("wbk9", "wbk27", "ma", "rdp")  # methods that --conversion may be about
 ADJACENCY = f"""
@@ -43,7 +43,8 @@ EVENT = f"""
 --sampling-rate Q: share of the rows that each release uses [all]
 --delta-each D: delta of each release [delta / (2 count); 0 for epsilon_delta]
 --l2-ratio R: for Laplace noise on a vector: L2 / L1 sensitivity, at most 1 [1]
---steps K: for discrete Gaussian noise: sensitivity / grid step [1]
+--steps K: for discrete Gaussian noise on one number: sensitivity / grid step [1]
+--noise-steps K: the same on a vector: standard deviation / grid step [one number]
 """.rstrip()
 EVENTS_FILE = """
 # events from a file

@@ -40,8 +40,8 @@ CONVERSIONS = ("classic", "best")
 HIGHEST_LAMBDA = 1_000_000
 _CONVERSIONS = {"wbk9": CONVERSIONS, "wbk27": CONVERSIONS, "ma": ("classic",), "rdp": ("best",)}
 _FIELDS = {
-    "mechanism", "noise_multiplier", "scale", "l2_ratio", "steps", "epsilon", "delta_each",
-    "sampling", "sampling_rate", "count", "group", "parallel", "adjacency",
+    "mechanism", "noise_multiplier", "scale", "l2_ratio", "steps", "noise_steps", "epsilon",
+    "delta_each", "sampling", "sampling_rate", "count", "group", "parallel", "adjacency",
 }  # fmt: skip
 _REMARKS = {"what", "noise_scale", "sensitivity", "proof"}  # what a fit's ledger says besides
 
@@ -195,7 +195,8 @@ def event(record: Any, adjacency: str, *, solving: bool = False) -> Event:
         raise InputError(
             "event", f"{unknown[0]!r} is not known", "use " + ", ".join(sorted(_FIELDS))
         )
-    fields = {name: value for name, value in record.items() if value is not None}
+    stated = {name: value for name, value in record.items() if value is not None}
+    fields = {"steps": None, **stated} if "steps" in record else stated  # None: of a vector
     if fields.get("adjacency", adjacency) != adjacency:
         raise InputError(
             "adjacency",
@@ -242,8 +243,8 @@ def _mechanism(record: dict[str, Any], solving: bool) -> Mechanism:
     if kind == "gaussian":
         return Gaussian(amount)
     if kind == "discrete_gaussian":
-        steps = record.get("steps", 1)
-        return DiscreteGaussian(amount, None if steps is None else whole("steps", steps))
+        fine = record.get("noise_steps")
+        return DiscreteGaussian(amount, record.get("steps", 1 if fine is None else None), fine)
     if kind == "laplace":
         return Laplace(amount, positive("l2_ratio", record.get("l2_ratio", 1.0)))
     delta = nonnegative("delta_each", record.get("delta_each", 0.0))

@@ -20,6 +20,7 @@ from dpcore.privacy.adjacency import ADJACENCIES
 Real: TypeAlias = float | NDArray[np.float64]
 Sampling: TypeAlias = Literal["none", "poisson", "without_replacement"]
 SAMPLINGS = get_args(Sampling)
+FINE = 1 << 20  # steps in one standard deviation of noise, from which a grid counts as fine
 FAINTEST = 1e-100  # less noise is none, and a larger epsilon than 1 over it protects nothing
 
 
@@ -56,18 +57,28 @@ class Laplace:
 class DiscreteGaussian:
     """Discrete normal noise on what moves in whole steps of a public grid.
 
-    ``noise_multiplier`` = scale parameter / sensitivity; ``steps`` = sensitivity / grid step, a
-    whole number, for a scalar; ``None`` for a vector, of which only the zCDP is known.
-    Raises InputError as :class:`Gaussian` does, and for steps that are no whole number above 0.
-    Source: Canonne, Kamath, Steinke 2020, Definition 1 and Theorem 14.
+    ``noise_multiplier`` = scale parameter / sensitivity. Of a scalar, ``steps`` = sensitivity /
+    grid step, a whole number. Of a vector that is ``None``, and ``noise_steps`` = scale parameter /
+    grid step, where it is known; unless it is at least :data:`FINE`, only the zCDP is known.
+    Raises InputError as :class:`Gaussian` does, for steps that are no whole number above 0, and for
+    both kinds of them. Source: Canonne, Kamath, Steinke 2020, Definition 1 and Theorem 14.
     """
 
     noise_multiplier: Real
     steps: int | None = 1
+    noise_steps: int | None = None
 
     def __post_init__(self) -> None:
-        steps = None if self.steps is None else whole("steps", self.steps)
-        _set(self, noise_multiplier=_noise("noise_multiplier", self.noise_multiplier), steps=steps)
+        _set(self, noise_multiplier=_noise("noise_multiplier", self.noise_multiplier))
+        for name in ("steps", "noise_steps"):
+            if (value := getattr(self, name)) is not None:
+                _set(self, **{name: whole(name, value)})
+        if self.steps is not None and self.noise_steps is not None:
+            raise InputError(
+                "noise_steps",
+                "steps are for one number, noise_steps for a vector",
+                "give one of the two, and steps = None for a vector",
+            )
 
 
 @dataclass(frozen=True)
@@ -133,6 +144,19 @@ class Event:
             count=whole("count", self.count, least=0),
             sampling_rate=share("sampling_rate", self.sampling_rate),
         )
+
+    @property
+    def continuous(self) -> Event:
+        """The event itself, or of discrete Gaussian noise on a fine grid one with normal noise that
+        costs no less. Source: the lemma of :mod:`dpcore.mechanisms.discrete_gaussian`.
+
+        >>> Event(DiscreteGaussian(2.0, None, noise_steps=FINE)).continuous.mechanism
+        Gaussian(noise_multiplier=1.9999999999708962)
+        """
+        noise = self.mechanism
+        if isinstance(noise, DiscreteGaussian) and (noise.noise_steps or 0) >= FINE:
+            return replace(self, mechanism=Gaussian(noise.noise_multiplier * (1.0 - 2.0**-36)))
+        return self
 
     def at(self, index: int) -> Event:
         """The event of one run out of a grid of runs.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpcore.arrays import Array
 from dpcore.errors import InputError
-from dpcore.mechanisms.discrete_gaussian import Integers, discrete_gaussian
+from dpcore.mechanisms.discrete_gaussian import SCALE, Integers, discrete_gaussian
 
 Indices = NDArray[np.intp]
 
@@ -130,10 +130,11 @@ class NoiseSource:
 class GridNoise(NoiseSource):
     """Noise of a release: whole numbers drawn exactly from the operating system's own generator.
 
-    One draw, never repeated. ``drawn``: whether anything is.
+    One draw, never repeated. ``drawn``: whether anything is; ``steps``: of the grid, in one
+    standard deviation.
     """
 
-    on_grid = True
+    on_grid, steps = True, SCALE
 
     def __init__(self, pay: Callable[[], None] | None = None) -> None:
         super().__init__(None, pay=pay)
