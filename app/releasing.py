@@ -34,7 +34,6 @@ from dpcore.schema import Schema
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.table import PrivateTable, locked
 
-COUNTED_BY = "zcdp_tight"
 HOME = "DPCORE_LEDGERS"  # the folder of ledgers on a shared server
 SLOT, MEMORY = "practice", "/dev/shm"
 NARROWER = "narrower.toml"
@@ -150,14 +149,14 @@ def planned(state: State, scenario: Scenario) -> Plan:
 
 def _cost(state: State, stated: Amount) -> tuple[int, ...]:
     """What a release of an epsilon and a delta takes, in the ledger's units."""
-    terms = state.terms
+    terms, way = state.terms, filter_of(state.terms.filter)
     privacy = Privacy(
         epsilon=stated.epsilon,
         delta=stated.delta,
         adjacency=terms.adjacency,
-        accountant=COUNTED_BY,
+        accountant=way.accountant,
     )
-    return filter_of(terms.filter).cost(planned_noise(privacy, stated), stated)
+    return way.cost(planned_noise(privacy, stated), stated)
 
 
 def shared(state: State, locks: Sequence[float | None]) -> tuple[float, ...]:
@@ -265,7 +264,6 @@ def spend(
             epsilon=scenario.epsilon,
             delta=scenario.delta,
             adjacency=scenario.adjacency,
-            accountant=COUNTED_BY,
             rows_per_person=scenario.rows_per_person,
         ),
         ledger=ledger,

@@ -14,7 +14,6 @@ from app.result_store import Data, in_background, look_away
 from app.scenario import Scenario, opening
 from app.tables import store_of
 from app.texts import release as texts
-from dpcore.accounting.zcdp import tight_rho
 from dpcore.declaration import declarations
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.study import EPSILONS
@@ -24,6 +23,7 @@ from dpcore.planning.curves import MIDDLING, WORLDS
 from dpcore.planning.plan import Planner, WantedRelease, takes
 from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show
+from dpcore.releases.filter import rho_of
 from dpcore.schema import Schema
 
 TOTALS = EPSILONS[20:]  # from 0.1
@@ -80,7 +80,7 @@ def over_worlds(
     (curve,), delta = planner.curves, scenario.delta
     locked = replace(wish, epsilon=scenario.epsilon, locked=True)  # a plan may leave some unused
     then = Planner([locked], adjacency=scenario.adjacency).plan(scenario.epsilon, delta)
-    rho = float(tight_rho(scenario.epsilon, delta))
+    rho = float(rho_of(scenario.epsilon, delta))
     share, needed, enough = takes(replace(wish, at_least=at_least), curve, rows, rho, delta)
     (release,) = then.releases
     release = replace(

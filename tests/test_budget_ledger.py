@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import signal
@@ -18,12 +19,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from dpcore.accounting import calibrate, compose
 from dpcore.errors import BudgetExceeded, InputError
+from dpcore.mechanisms.discrete_gaussian import SCALE
 from dpcore.privacy import DiscreteGaussian, Event, Gaussian, Ledger
 from dpcore.privacy.ledger import LedgerEntry
-from dpcore.releases.filter import FILTERS, Amount
+from dpcore.releases.filter import FILTERS, PER_RHO, Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, Protected, TamperedError
 from dpcore.releases.whatif import counted_otherwise
 
@@ -32,9 +35,8 @@ PERSON = Protected("replace_one", "person")
 
 
 def one_release(noise: float = 20.0) -> Ledger:
-    return Ledger(
-        (LedgerEntry("a sum", "discrete_gaussian", noise, 1.0, "replace_one", "a lemma"),)
-    )
+    entry = LedgerEntry("a sum", "discrete_gaussian", noise, 1.0, "replace_one", "a lemma")
+    return Ledger((replace(entry, noise_steps=SCALE),))
 
 
 def spend(ledger: BudgetLedger, noise: float = 20.0, epsilon: float = 0.2) -> None:
@@ -46,24 +48,28 @@ def ledger(tmp_path: Path) -> BudgetLedger:
     return BudgetLedger.create(tmp_path / "budget.sqlite", Amount(1.0, DELTA))
 
 
-def test_it_ends_where_the_sum_of_all_releases_reaches_the_budget(ledger: BudgetLedger) -> None:
-    for _ in range(24):
+@pytest.mark.parametrize(("way", "most"), [("gdp", 28), ("zcdp", 24)])
+def test_it_ends_where_the_sum_of_all_releases_reaches_the_budget(
+    tmp_path: Path, way: str, most: int
+) -> None:
+    ledger = BudgetLedger.create(tmp_path / "budget.sqlite", Amount(1.0, DELTA), filter=way)
+    for _ in range(most):
         spend(ledger)
     with pytest.raises(BudgetExceeded, match="at most epsilon = 0"):
         spend(ledger)
-    count = len(ledger.state().releases)
-    events = [event for _ in range(count) for event in one_release().events]
-    assert compose(events, "zcdp_tight", delta=DELTA).epsilon <= 1.0
-    assert compose([*events, *events[:1]], "zcdp_tight", delta=DELTA).epsilon > 1.0
+    method = filter_of(way).accountant
+    events = [event for _ in range(most) for event in one_release().events]
+    assert compose(events, method, delta=DELTA).epsilon <= 1.0
+    assert compose([*events, *events[:1]], method, delta=DELTA).epsilon > 1.0
     assert ledger.state().spent_amount.epsilon == pytest.approx(
-        float(compose(events, "zcdp_tight", delta=DELTA).epsilon), rel=1e-9
+        float(compose(events, method, delta=DELTA).epsilon), rel=1e-9
     )
 
 
 def test_counted_otherwise_is_told_beside_what_decides(tmp_path: Path) -> None:
     """Each number by a second route; whatever the filter, the same list comes to the same."""
     told = {}
-    for name in ("zcdp", "sums"):
+    for name in ("zcdp", "sums", "gdp"):
         ledger = BudgetLedger.create(tmp_path / name, Amount(2.0, 1e-4), filter=name)
         for _ in range(3):
             spend(ledger, epsilon=0.3)
@@ -74,19 +80,19 @@ def test_counted_otherwise_is_told_beside_what_decides(tmp_path: Path) -> None:
             assert row.left == pytest.approx(told["zcdp"][way].left, rel=1e-9)
     found = told["zcdp"]
     normal = [Event(Gaussian(20.0), count=3)]
-    assert found["exact"].spent == pytest.approx(compose(normal, "exact", delta=1e-4).epsilon)
+    assert found["gdp"].spent == pytest.approx(compose(normal, "exact", delta=1e-4).epsilon)
     assert found["zcdp"].spent == pytest.approx(compose(normal, "zcdp_tight", delta=1e-4).epsilon)
     assert found["sums"].spent == pytest.approx(0.9)
     assert found["sums"].left == pytest.approx(1.1)
-    full = Event(Gaussian(calibrate([Event(Gaussian(1.0))], found["exact"].left, 1e-4, "exact")))
+    full = Event(Gaussian(calibrate([Event(Gaussian(1.0))], found["gdp"].left, 1e-4, "exact")))
     assert compose([*normal, full], "exact", delta=1e-4).epsilon == pytest.approx(2.0, rel=1e-6)
-    assert found["exact"].spent < found["zcdp"].spent < found["sums"].spent
+    assert found["gdp"].spent < found["zcdp"].spent < found["sums"].spent
 
 
 def test_a_budget_shared_among_many_is_enough_for_all_of_them(ledger: BudgetLedger) -> None:
     each = ledger.state().left_for(4)
     assert each.epsilon > 0.3, "more than a quarter: squares add up, not epsilons"
-    noise = calibrate([Event(DiscreteGaussian(1.0, None))], each.epsilon, DELTA, "zcdp_tight")
+    noise = calibrate([Event(DiscreteGaussian(1.0, None, SCALE))], each.epsilon, DELTA)
     for _ in range(4):
         spend(ledger, float(noise) * (1 + 1e-7), each.epsilon)
     with pytest.raises(BudgetExceeded):
@@ -134,10 +140,12 @@ def test_a_line_that_paid_too_little_for_its_entries_is_found(ledger: BudgetLedg
         ledger.demand_intact()
 
 
+@pytest.mark.parametrize("way", ["gdp", "zcdp"])
 @pytest.mark.parametrize("noise", ["gaussian", "discrete_gaussian", "laplace"])
-def test_a_repeated_entry_costs_as_much_as_its_repeats_one_by_one(noise: str) -> None:
-    one = LedgerEntry("a sum", noise, 3.0, 1.0, "replace_one", "a lemma")
-    chosen, stated = FILTERS["zcdp"], Amount(0.2, DELTA)
+def test_a_repeated_entry_costs_as_much_as_its_repeats_one_by_one(noise: str, way: str) -> None:
+    steps = SCALE if noise == "discrete_gaussian" else None
+    one = LedgerEntry("a sum", noise, 3.0, 1.0, "replace_one", "a lemma", noise_steps=steps)
+    chosen, stated = FILTERS[way], Amount(0.2, DELTA)
     (together,) = chosen.cost(Ledger((replace(one, count=7),)), stated)
     (apart,) = chosen.cost(Ledger((one,) * 7), stated)
     assert together == apart
@@ -158,7 +166,29 @@ def test_no_list_of_costs_passes_a_filter_above_its_budget(costs: list[float], n
         assert sum(taken) <= 1.0 + 1e-12
     elif taken:
         events = [event for cost in taken for event in one_release(1.0 / cost).events]
-        assert compose(events, "zcdp_tight", delta=1e-3).epsilon <= 1.0 + 1e-12
+        assert compose(events, chosen.accountant, delta=1e-3).epsilon <= 1.0 + 1e-12
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.009, 0.011, 0.5, 3.0, 40.0])
+def test_pure_epsilon_costs_what_normal_noise_at_its_corner_costs(epsilon: float) -> None:
+    """Half the square of mu with Phi(mu / 2) = e^epsilon / (1 + e^epsilon), rounded up; and normal
+    noise of that mu allows every pair of errors that epsilon allows."""
+    chosen = filter_of("gdp")
+    laplace = LedgerEntry("a count", "laplace", 1.0 / epsilon, 1.0, "replace_one", "a lemma")
+    (cost,) = chosen.cost(Ledger((laplace,)), Amount(epsilon, DELTA))
+    mu = math.sqrt(2.0 * cost / PER_RHO)
+    corner = 2.0 * float(norm.isf(1.0 / (1.0 + math.exp(epsilon))))
+    assert corner <= mu <= 1.0001 * corner
+    alarms = np.linspace(1e-12, 1.0 - 1e-12, 100_001)
+    misses = np.maximum(1.0 - math.exp(epsilon) * alarms, math.exp(-epsilon) * (1.0 - alarms))
+    normal = norm.cdf(norm.isf(alarms) - mu)
+    assert np.all(normal <= np.maximum(misses, 0.0) + 1e-12)
+
+
+def test_noise_on_a_grid_that_may_be_coarse_has_no_cost_in_gaussian_dp() -> None:
+    entry = replace(one_release().entries[0], noise_steps=None)
+    with pytest.raises(InputError, match="a grid that may be coarse; use a ledger of zCDP"):
+        filter_of("gdp").cost(Ledger((entry,)), Amount(0.2, DELTA))
 
 
 def test_any_changed_byte_of_a_line_or_an_output_is_found(ledger: BudgetLedger) -> None:
@@ -287,12 +317,12 @@ def test_what_is_no_ledger_is_not_kept_open(tmp_path: Path) -> None:
 SPENDER = """
 import sys
 from dpcore.errors import BudgetExceeded, InputError
-from dpcore.privacy import DiscreteGaussian, Event, Ledger
+from dpcore.privacy import Ledger
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger, Protected
 book, who, times = BudgetLedger(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-entry = LedgerEntry("a sum", "discrete_gaussian", 100.0, 1.0, "replace_one", "a lemma")
+entry = LedgerEntry("a sum", "gaussian", 100.0, 1.0, "replace_one", "a lemma")
 person = Protected("replace_one", "person")
 i = 0
 while i < times:
@@ -332,7 +362,7 @@ def demand_within_budget(ledger: BudgetLedger) -> int:
 def test_processes_that_spend_at_once_never_overspend(
     tmp_path: Path, budget: float, count: int, times: int
 ) -> None:
-    """Some 60 spends fit into the small budget, 600 into the large one."""
+    """Some 70 spends fit into the small budget, 700 into the large one."""
     ledger = BudgetLedger.create(tmp_path / "budget.sqlite", Amount(budget, DELTA))
     made = [process.communicate(timeout=300)[0] for process in spenders(ledger.path, count, times)]
     reported = sum(len(lines.split()) for lines in made)

@@ -386,7 +386,7 @@ def test_a_fit_that_is_stopped_spends_nothing_and_can_be_made_again(tmp_path: Pa
         if passes == 2:
             raise KeyboardInterrupt
 
-    asked = dp.Privacy(epsilon=1.0, delta=1e-6, accountant="zcdp_tight")
+    asked = dp.Privacy(epsilon=1.0, delta=1e-6)
     words: dict[str, Any] = {"privacy": asked, "ledger": book, "n_components": 2}
     with pytest.raises(KeyboardInterrupt):
         release("gmm", parted(folder, box(), on_share=stop), out=tmp_path / "out", **words)

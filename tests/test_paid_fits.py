@@ -62,7 +62,7 @@ def test_a_paid_fit_stands_in_its_ledger_with_all_that_left(tmp_path: Path) -> N
     # What is charged is what the fit's own ledger costs, up to a part in a million.
     from dpcore.releases.filter import filter_of
 
-    own = filter_of("zcdp").cost(fit.ledger, Amount(1.0, 1e-6))
+    own = filter_of("gdp").cost(fit.ledger, Amount(1.0, 1e-6))
     charged = tuple(map(int, line.body["cost"]))
     assert own <= charged
     assert charged[0] <= own[0] * (1 + 1e-6)
@@ -96,15 +96,18 @@ def test_clones_share_the_ledger_that_they_were_given(tmp_path: Path) -> None:
 
 
 def test_a_whole_budget_is_spent_in_one_fit(tmp_path: Path) -> None:
-    """By the ledger's own accountant; another one is told which."""
-    ledger = book(tmp_path, 1.0)
-    words: dict[str, Any] = {"bounds": (-5, 5), "ledger": ledger, "delta": 1e-5, "epsilon": 1.0}
-    with pytest.raises(BudgetExceeded, match="choose accountant zcdp_tight"):
-        DPKMeans(2, **words).fit(ROWS)
-    assert not ledger.state().releases
-    model = DPKMeans(2, accountant="zcdp_tight", **words).fit(ROWS)
-    assert 0.999 < model.guarantee_.epsilon <= 1.0
-    assert ledger.demand_intact().left_amount.epsilon < 1e-3
+    """By the ledger's own accountant; in a ledger of zCDP another one is told which."""
+    words: dict[str, Any] = {"bounds": (-5, 5), "delta": 1e-5, "epsilon": 1.0}
+    for way, accountant in (("gdp", "exact"), ("zcdp", "zcdp_tight")):
+        limit = Amount(1.0, 1e-5)
+        ledger = BudgetLedger.create(tmp_path / f"{way}.sqlite", limit, filter=way)
+        if way == "zcdp":
+            with pytest.raises(BudgetExceeded, match="choose accountant zcdp_tight"):
+                DPKMeans(2, **words, ledger=ledger).fit(ROWS)
+            assert not ledger.state().releases
+        model = DPKMeans(2, accountant=accountant, **words, ledger=ledger).fit(ROWS)
+        assert 0.999 < model.guarantee_.epsilon <= 1.0
+        assert ledger.demand_intact().left_amount.epsilon < 1e-3
 
 
 def test_it_is_paid_before_the_noise_and_counts_when_the_fit_fails(

@@ -274,7 +274,7 @@ def test_a_release_of_another_law_is_planned_where_sums_are_counted_alone(tmp_pa
     sums = BudgetLedger.create(tmp_path / "s.sqlite", Amount(1.0, 1e-5), filter="sums")
     assert paid._planned(events, sums, who) == Ledger()
     zcdp = BudgetLedger.create(tmp_path / "z.sqlite", Amount(1.0, 1e-5))
-    with pytest.raises(InputError, match="zCDP"):
+    with pytest.raises(InputError, match="not defined here for the subsampled releases"):
         paid._planned(events, zcdp, who)
     (line,) = paid._planned((Event(Laplace(3.0, l2_ratio=0.5)),), zcdp, who).entries
     assert line.event.mechanism == Laplace(float(line.noise_scale), 0.5)
@@ -295,7 +295,7 @@ def test_what_if_is_silent_where_a_release_has_no_cost_of_its_own() -> None:
         "events": [{"mechanism": "gaussian", "sampling": "poisson", "count": 1}],
     }
     told = {row.name: row for row in whatif.counted_otherwise(_state("sums", sampled))}
-    assert (told["zcdp"].spent, told["exact"].left) == (None, None)
+    assert (told["zcdp"].spent, told["gdp"].left) == (None, None)
     assert told["sums"].spent == pytest.approx(0.5)
     other = whatif.counted_otherwise(_state("another", sampled))  # a way that is not listed
     assert not any(row.decides for row in other)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 import dpcore as dp
 from app.site import released
+from dpcore.accounting import mu_of
 from dpcore.cli import main
 from dpcore.errors import BudgetExceeded, DPCoreError, InputError, ReplayError
 from dpcore.fitting import intervals
@@ -53,7 +54,7 @@ def table(seed: int = 0, rows: int = 400) -> PrivateTable:
 
 
 def asked(epsilon: float = 1.0, **words: Any) -> dp.Privacy:
-    return dp.Privacy(epsilon=epsilon, delta=DELTA, accountant="zcdp_tight", **words)
+    return dp.Privacy(epsilon=epsilon, delta=DELTA, **words)
 
 
 @pytest.fixture
@@ -374,7 +375,7 @@ def test_bounds_read_off_the_data_are_no_ground_for_a_release(book: Path, tmp_pa
 def test_a_delta_above_one_over_the_rows_needs_a_word(tmp_path: Path) -> None:
     book = tmp_path / "wide.sqlite"
     BudgetLedger.create(book, Amount(1.0, 0.1))
-    privacy = dp.Privacy(epsilon=0.5, delta=0.05, accountant="zcdp_tight")
+    privacy = dp.Privacy(epsilon=0.5, delta=0.05)
     choices: dict[str, Any] = {"privacy": privacy, "ledger": book, "out": tmp_path / "out"}
     with pytest.raises(InputError, match="1 divided by the number of rows"):
         api.release("gmm", table(), **choices)
@@ -386,7 +387,7 @@ def test_a_delta_above_one_over_the_rows_needs_a_word(tmp_path: Path) -> None:
 def test_of_persons_delta_is_held_against_their_number(tmp_path: Path) -> None:
     book = tmp_path / "wide.sqlite"
     BudgetLedger.create(book, Amount(1.0, 0.1))
-    privacy = dp.Privacy(epsilon=0.5, delta=0.05, accountant="zcdp_tight")
+    privacy = dp.Privacy(epsilon=0.5, delta=0.05)
     schema = replace(SCHEMA, columns=(*SCHEMA.columns, Column("who", role="id", type="text")))
     frame = table()._frame.assign(who=[f"p{i}" for i in range(len(table()._frame))])
     with pytest.raises(InputError, match=r"number of different ids.*one person"):
@@ -398,9 +399,20 @@ def test_of_persons_delta_is_held_against_their_number(tmp_path: Path) -> None:
 # --- what is written ----------------------------------------------------------------------------
 
 
-def test_the_whole_budget_can_be_spent_in_one_release(book: Path, tmp_path: Path) -> None:
-    api.release("gmm", table(), privacy=asked(2.0), ledger=book, out=tmp_path / "out")
+@pytest.mark.parametrize("way", ["gdp", "zcdp", "sums"])
+def test_the_whole_budget_can_be_spent_in_one_release(tmp_path: Path, way: str) -> None:
+    """Counted as the ledger counts, with all the less noise where that is exact."""
+    book = tmp_path / "whole.sqlite"
+    BudgetLedger.create(book, Amount(2.0, DELTA), filter=way)
+    made = api.release("gmm", table(), privacy=asked(2.0), ledger=book, out=tmp_path / "out")
     assert BudgetLedger(book).state().left_amount.epsilon < 0.01
+    proof = made.fit.guarantee.proof
+    assert proof is not None
+    assert proof.accountant == ("zcdp_tight" if way == "zcdp" else "exact")
+    mu = np.sqrt(
+        sum(float(entry.sensitivity / entry.noise_scale) ** 2 for entry in made.fit.ledger)
+    )
+    assert float(mu_of(2.0, DELTA)) / mu == pytest.approx(1.077 if way == "zcdp" else 1.0, abs=1e-3)
 
 
 def test_lost_files_are_written_again_from_the_ledger(
@@ -884,7 +896,7 @@ def test_the_commands_create_release_verify_and_refuse(
     assert sentence == f"dpcore: {failed['failed']}\n"
 
 
-@pytest.mark.parametrize("kind", ["zcdp", "sums"])
+@pytest.mark.parametrize("kind", ["gdp", "zcdp", "sums"])
 @pytest.mark.parametrize("budget", [("1.2349", "1.0951e-5"), ("0.75", "1.0951e-6")])
 def test_a_ledger_admits_the_release_that_it_offers(
     budget: tuple[str, str],

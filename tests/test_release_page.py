@@ -121,7 +121,7 @@ def test_a_click_is_answered_while_more_is_being_worked_out(
 
 def test_budget_that_a_release_holds_and_has_not_ended_is_named(path: Path) -> None:
     book = BudgetLedger.create(path, Amount(2.0, 1e-5))
-    asked, stated = Privacy(epsilon=0.5, delta=1e-5, accountant="zcdp_tight"), Amount(0.5, 1e-5)
+    asked, stated = Privacy(epsilon=0.5, delta=1e-5), Amount(0.5, 1e-5)
     book.reserve(planned_noise(asked, stated), stated, Protected("replace_one", "person"))
     assert "Line 2 counts as spent: its release is under way" in texts(page(path))
 
@@ -278,7 +278,7 @@ def test_nobody_is_told_to_clip_less_than_not_at_all() -> None:
 # --- planning -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("filter", ["zcdp", "sums"])
+@pytest.mark.parametrize("filter", ["gdp", "zcdp", "sums"])
 def test_what_is_left_is_split_and_locked_releases_keep_theirs(path: Path, filter: str) -> None:
     """Whatever the split gives is admitted, all of it together; a little more is not."""
     state = BudgetLedger.create(path, Amount(2.0, 1e-5), filter=filter).state()
@@ -337,8 +337,8 @@ def test_a_delta_above_one_over_the_rows_is_refused_before_it_is_spent(path: Pat
 def test_the_page_splits_and_counts_otherwise(path: Path) -> None:
     BudgetLedger.create(path, Amount(2.0, 1e-5))
     said = texts(page(path))
-    assert "this one **ε = 1.00** (locked), the next **ε = 1.66**" in said
-    assert "| zCDP (decides) | 0.0 | 2.00 |" in said
+    assert "this one **ε = 1.00** (locked), the next **ε = 1.65**" in said
+    assert "| Gaussian DP (decides) | 0.0 | 2.00 |" in said
     assert "Wikimedia" in said
 
 
@@ -365,7 +365,7 @@ def test_on_stand_in_rows_an_accuracy_is_a_range_over_worlds(
     data = data_of(scenario)
     while (told := several.over_worlds(scenario, data, data.schema, 0.4)) is None:
         time.sleep(0.01)
-    assert told[0] == release_texts.over_worlds(1.0, 0.37, 0.37, 0.37)
+    assert told[0] == release_texts.over_worlds(1.0, 0.41, 0.41, 0.41)
     assert told[1].startswith("40% takes ε = ")
     assert "lies depends on how far apart" in told[2]
     assert {given[2] for given in curves} == {5000}, "a release reads all rows"

@@ -50,12 +50,12 @@ def table() -> PrivateTable:
 
 
 def release(book: BudgetLedger, out: Path, epsilon: float = 0.8, **words: Any) -> api.Release:
-    privacy = dp.Privacy(epsilon=epsilon, delta=DELTA, accountant="zcdp_tight")
+    privacy = dp.Privacy(epsilon=epsilon, delta=DELTA)
     return api.release("gmm", table(), privacy=privacy, ledger=book.path, out=out, **words)
 
 
 def paid(book: BudgetLedger) -> dp.Fit:
-    privacy = dp.Privacy(epsilon=0.3, delta=DELTA, accountant="zcdp_tight")
+    privacy = dp.Privacy(epsilon=0.3, delta=DELTA)
     return dp.paid_fit("gmm", table(), privacy=privacy, ledger=book)
 
 

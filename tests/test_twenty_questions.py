@@ -34,7 +34,7 @@ ROWS = 7321
 SIZES = (40, ROWS)
 GUESSES = sorted([*(1 << k for k in range(18)), *(n + k for n in SIZES for k in (-1, 0, 1))])
 Columns = tuple[Column, ...]
-BUDGET = dp.Privacy(epsilon=1.0, delta=1e-7, accountant="zcdp_tight")
+BUDGET = dp.Privacy(epsilon=1.0, delta=1e-7)
 COLUMNS = (Column("a", lower=-1, upper=1), Column("b", lower=-1, upper=1))
 
 

@@ -26,7 +26,7 @@ from dpcore.releases.ledger import BudgetLedger
 from dpcore.wall.table import PrivateTable
 
 DATA = Path(__file__).parent / "data"
-OLD, MIDDLE, NEW, *OTHER_WORDS, TODAY = (DATA / f"release_{number}" for number in range(1, 8))
+OLD, MIDDLE, NEW, *OTHER_WORDS, TODAY = (DATA / f"release_{number}" for number in range(1, 9))
 GIVEN = ROOT / "notebooks" / "first_release"  # which the last of these ledgers paid for
 NOW = "epsilon = 1.00, delta = 1e-6, replacing one patient's row. Proved."
 COLUMNS = (
@@ -50,7 +50,7 @@ def made(request: pytest.FixtureRequest, tmp_path: Path) -> api.Release:
     return api.release(
         request.param,
         table,
-        privacy=dp.Privacy(epsilon=0.5, delta=1e-5, accountant="zcdp_tight"),
+        privacy=dp.Privacy(epsilon=0.5, delta=1e-5),
         ledger=tmp_path / "budget.sqlite",
         out=tmp_path / "out",
         n_components=2,
@@ -232,7 +232,7 @@ def test_a_report_that_is_out_can_be_made_anew_by_its_own_version() -> None:
 
 @pytest.mark.parametrize("earlier", [MIDDLE, *OTHER_WORDS], ids=lambda folder: folder.name)
 def test_a_dossier_whose_report_has_other_words_verifies_by_its_hashes(earlier: Path) -> None:
-    """Of the second format, which holds no hash of its own content, and of the fourth to sixth."""
+    """Of the second format, without a hash of its own content, and of the fourth to seventh."""
     found = verify(earlier / "first", earlier / "budget.sqlite")
     assert found["files"] == {"report.html": beside.HASH, "synthetic.csv": beside.HASH}
     assert found["unvouched"] == []

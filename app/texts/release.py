@@ -149,13 +149,14 @@ def total(epsilon: float, delta: float, who: str, releases: int) -> str:
     )
 
 
-def ledger_rule(fingerprint: str, *, zcdp: bool) -> str:
-    """How the ledger composes its releases."""
+def ledger_rule(fingerprint: str, rule: str) -> str:
+    """How the ledger composes its releases, by the name of its filter."""
+    way = {"gdp": "Gaussian DP", "zcdp": "zCDP (zero-concentrated DP)"}.get(rule)
     how = (
-        "Composed by zCDP (zero-concentrated DP), which stays valid when each release is chosen "
-        "after seeing the earlier ones."
-        if zcdp
-        else "Epsilons and deltas add up."
+        "Epsilons and deltas add up."
+        if way is None
+        else f"Composed by {way}, which stays valid when each release is chosen after seeing the "
+        "earlier ones."
     )
     return f"{how} Fingerprint {fingerprint}."
 

@@ -265,7 +265,7 @@ def bar(plan: Plan, epsilon: float, thing: str) -> None:
         split(state, epsilon)
     for number in state.open:
         st.caption(told_open(number))
-    st.caption(texts.ledger_rule(state.fingerprint, zcdp=state.terms.filter == "zcdp"))
+    st.caption(texts.ledger_rule(state.fingerprint, state.terms.filter))
     otherwise(state)
 
 

@@ -17,14 +17,14 @@ USED = {
     "advanced": ("dwork2014",),
     "kov": ("kairouz2015",),
     "zcdp": ("bun2016",),
-    "zcdp_tight": ("bun2016", "canonne2020"),
+    "zcdp_tight": ("bun2016", "canonne2020", "feldman2021"),
     "ma": ("abadi2016",),
     "rdp": ("mironov2017",),
     "exact": ("balle2018a", "dong2022"),
     "pld": ("koskela2020", "balle2018b"),
     "wbk9": ("wang2019",),
     "wbk27": ("wang2019",),
-    "release": ("canonne2020", "bun2016", "feldman2021"),
+    "release": ("canonne2020", "dong2022", "smith2022", "koskela2023", "regev2009"),
 }
 OPTIONS = """
 names [NAME ...]: models, composition methods or the word release [all]

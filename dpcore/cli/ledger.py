@@ -23,7 +23,7 @@ ledger FILE: the ledger, for example budget.sqlite
 --adjacency A: replace_one, add_remove, label or feature [replace_one]
 --unit TEXT: who is protected [person]
 --rows-per-person M: rows of one unit, protected together [1]
---filter F: composition method, zcdp or sums [zcdp]
+--filter F: composition method, gdp (Gaussian DP), zcdp or sums [gdp]
 
 # earlier releases
 --write LINE: write the files of this line again [none]
@@ -62,7 +62,7 @@ def _check_together(args: argparse.Namespace) -> None:
 
 
 def _create(args: argparse.Namespace) -> None:
-    from dpcore.releases.filter import Amount
+    from dpcore.releases.filter import USUAL, Amount
     from dpcore.releases.ledger import BudgetLedger
 
     demand_no_release("ledger", args.ledger)
@@ -73,7 +73,7 @@ def _create(args: argparse.Namespace) -> None:
         adjacency=args.adjacency or "replace_one",
         unit="person" if args.unit is None else args.unit,
         rows_per_person=rows_of_one(args.rows_per_person or 1),
-        filter=args.filter or "zcdp",
+        filter=args.filter or USUAL,
     )
 
 

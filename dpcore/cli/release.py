@@ -19,7 +19,7 @@ from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import ADJACENCIES, protects
 from dpcore.privacy.guarantee import delta_text, show_most
 
-COUNTED_BY = ("zcdp_tight", "rdp")
+COUNTED_BY = ("exact", "zcdp_tight", "rdp")
 OPTIONS = f"""
 model MODEL: a model of dpcore fit
 {DATA}
@@ -30,7 +30,7 @@ model MODEL: a model of dpcore fit
 --out DIR!: a folder, new or empty [required]
 --yes: do not ask for confirmation [ask]
 --adjacency A: replace_one, add_remove, label or feature [the ledger's]
---accountant A=zcdp_tight: zcdp_tight or rdp [zcdp_tight]
+--accountant A: exact, zcdp_tight or rdp [exact; in a ledger of zCDP zcdp_tight]
 --accept-delta: accept a delta above 1/n [refuse it]
 --chosen-on WHAT=unsaid: what you looked at while you chose the settings: 'stand-in' or 'real data'
     [unsaid]
@@ -46,12 +46,13 @@ def run(args: argparse.Namespace) -> None:
     """Ask once, release, print. Raises PaidError where a release that is made cannot be printed."""
     from dpcore.registry import MODELS
     from dpcore.releases.api import planned_noise, release
-    from dpcore.releases.filter import Amount
+    from dpcore.releases.filter import Amount, filter_of
     from dpcore.releases.ledger import BudgetLedger
     from dpcore.releases.paid import PaidError
 
     one_of("model", args.model, MODELS)
-    one_of("accountant", args.accountant, COUNTED_BY)
+    if args.accountant is not None:
+        one_of("accountant", args.accountant, COUNTED_BY)
     demand_no_release("out", args.out)
     book = BudgetLedger(args.ledger)
     terms = book.state().terms
@@ -63,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
         epsilon=stated.epsilon,
         delta=stated.delta,
         adjacency=adjacency,
-        accountant=args.accountant,
+        accountant=args.accountant or filter_of(terms.filter).accountant,
     )
     noise = planned_noise(request, stated)
     book.check(noise, stated, replace(terms.who, adjacency=adjacency))  # before a row is read

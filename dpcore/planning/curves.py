@@ -1,4 +1,4 @@
-"""What a release keeps of its exact fit against its cost in zCDP, simulated on stand-in rows.
+"""What a release keeps of its exact fit against its cost, simulated on stand-in rows.
 
 Rows are drawn from the public schema, as many as are said to be there; no table is read. How rows
 lie inside their limits decides what is kept and is not public, so easy, medium and hard ones are
@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.accounting.zcdp import tight_rho
 from dpcore.arrays import Array
 from dpcore.datasets.generators import stand_in
 from dpcore.declaration import declaration
@@ -25,6 +24,7 @@ from dpcore.evaluation.study import EPSILONS, Setting, fitted, references
 from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.fitting.recipe import recipe
 from dpcore.releases.api import demand_whole
+from dpcore.releases.filter import rho_of
 from dpcore.schema import Schema
 from dpcore.wall.table import PrivateTable
 
@@ -40,7 +40,7 @@ LEAST_GAIN = 1e-9
 
 @dataclass(frozen=True)
 class UtilityCurve:
-    """The share of the exact gain that a release keeps, at costs rho in zCDP.
+    """The share of the exact gain that a release keeps, at costs rho = 1 / (2 z^2).
 
     The gain is what the exact fit adds to the model's simplest rival. rho ``(S,)``: rising from 0.
     median ``(S,)``: of simulated releases from medium rows. low, high ``(S,)``: the least tenth
@@ -55,20 +55,20 @@ class UtilityCurve:
     high: Array
 
     def at(self, rho: float) -> tuple[float, float, float]:
-        """(low, median, high) share at one cost, each between 0 and 1. rho: in zCDP, 0 or more."""
+        """(low, median, high) share at one cost, each between 0 and 1. rho: 0 or more."""
         low, median, high = (
             float(np.interp(rho, self.rho, curve)) for curve in (self.low, self.median, self.high)
         )
         return min(low, median), median, max(high, median)
 
     def needed(self, share: float) -> float:
-        """The least cost, in rho of zCDP, at which the median reaches a share; infinite where none
+        """The least cost rho at which the median reaches a share; infinite where none
         does.
         """
         return self._reaches(self.median, share)
 
     def needed_between(self, share: float) -> tuple[float, float]:
-        """The least costs, in rho of zCDP, at which the high and the low curve reach a share: the
+        """The least costs rho at which the high and the low curve reach a share: the
         range over easy, medium and hard rows, infinite where a curve never does.
         """
         middle = self.needed(share)
@@ -139,7 +139,7 @@ def utility_curve(
     most = np.max([np.quantile(share, 0.9, axis=1) for share in shares], axis=0)
     middle = np.median(shares[worlds.index(MIDDLING)], axis=1)
     low, median, high = (_rising(np.asarray(line)) for line in (least, middle, most))
-    rho = np.asarray(tight_rho(np.array(STOPS), STOPS_DELTA)) * (sampled / rows) ** 2
+    rho = np.asarray(rho_of(np.array(STOPS), STOPS_DELTA)) * (sampled / rows) ** 2
     start = np.zeros(1)
     return UtilityCurve(*(np.concatenate([start, line]) for line in (rho, low, median, high)))
 
@@ -196,7 +196,6 @@ def release_setting(model: str, schema: Schema, adjacency: str, options: dict[st
     setting = Setting(
         model,
         components,
-        accountant="zcdp_tight",
         delta=STOPS_DELTA,
         adjacency=adjacency,
         rows_per_person=schema.rows_per_person,

@@ -56,8 +56,7 @@ def summary(plan: ReleasePlan) -> tuple[str, ...]:
         return (f"The requests do not fit: {plan.conflict}.", *plan.ranges(), *plan.notes)
     return (
         f"Planned: epsilon = {show_bound(plan.spent.epsilon)} of {show_bound(plan.budget.epsilon)} "
-        f"at delta = {delta_text(plan.budget.delta)}, as a budget ledger composes it; with exact "
-        f"composition, the same noise costs epsilon = {show_bound(plan.exact_epsilon)}.",
+        f"at delta = {delta_text(plan.budget.delta)}, as a budget ledger composes it.",
         *plan.sentences(),
         *plan.notes,
     )

@@ -9,20 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.accounting import compose
-from dpcore.accounting.zcdp import tight_epsilon, tight_rho
 from dpcore.arrays import Array
 from dpcore.checks import listed, one_of, pairs_of, positive, probability, truth, whole, words_of
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.planning.curves import DIFFICULTIES, MIDDLING, WORLDS, UtilityCurve, utility_curve
 from dpcore.planning.split import Division, Split
-from dpcore.privacy import Event, Gaussian, Privacy
+from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.privacy.guarantee import show_bound, show_most
 from dpcore.registry import MODELS
 from dpcore.releases.api import planned_noise
-from dpcore.releases.filter import PER_RHO, SOLVED, Amount, filter_of
+from dpcore.releases.filter import PER_RHO, SOLVED, USUAL, Amount, epsilon_of_rho, filter_of, rho_of
 from dpcore.schema import Schema
 
 GAP = 0.02  # between what the programme counts on and what was simulated, above which it is said
@@ -136,8 +134,7 @@ class PlannedRelease:
 class ReleasePlan:
     """How a budget is split among releases, priced as a ledger will price them.
 
-    budget: epsilon and delta of everything; spent, left: of it, by zCDP, as a budget ledger counts.
-    exact_epsilon: what the same noise costs in all by exact composition of Gaussian noise.
+    budget: epsilon and delta of everything; spent, left: of it, as a budget ledger counts.
     prices: by name, how many percentage points the others lose together where each release of
     that name gains one; ``None`` where more budget gains it nothing or no other can give.
     budget_dual: percentage points that one percent more of the budget (in rho) gains in all.
@@ -150,7 +147,6 @@ class ReleasePlan:
     releases: tuple[PlannedRelease, ...]
     spent: Amount
     left: Amount
-    exact_epsilon: float
     prices: dict[str, float | None]
     budget_dual: float
     feasible: bool
@@ -226,7 +222,6 @@ class ReleasePlan:
             ],
             "spent": vars(self.spent),
             "left": vars(self.left),
-            "exact_epsilon": self.exact_epsilon,
             "prices": self.prices,
             "budget_dual": self.budget_dual,
             "feasible": self.feasible,
@@ -295,7 +290,7 @@ class Planner:
             raise InputError("rows", "a table would have more than 10^12 rows", "give a lower one")
         if more is not None:
             one_of("more", more, [release.name for release in self.wanted])
-        total = filter_of("zcdp").budget(limit)[0] / PER_RHO
+        total = filter_of(USUAL).budget(limit)[0] / PER_RHO
         times = np.array(
             [release.times + (release.name == more) for release in self.wanted], dtype=float
         )
@@ -317,7 +312,7 @@ class Planner:
         for i, (release, curve) in enumerate(zip(self.wanted, curves, strict=True)):
             if release.epsilon is not None:
                 spared = 4.0 * float(SOLVED)  # a budget is rounded down
-                low[i] = float(tight_rho(release.epsilon * (1.0 - spared), limit.delta))
+                low[i] = float(rho_of(release.epsilon * (1.0 - spared), limit.delta))
             if release.at_least is not None:
                 low[i] = max(low[i], curve.needed(release.at_least))
                 if math.isinf(low[i]):
@@ -332,7 +327,7 @@ class Planner:
         enough = [i for i in np.argsort(cost) if cost.sum() - cost[i] <= total]
         dropped = enough[:1] or list(np.argsort(-cost)[: _most_to_drop(cost, total)])
         named = " and ".join(_wish(self.wanted[i]) for i in dropped)
-        all_of = show_bound(float(tight_epsilon(cost.sum(), limit.delta)))
+        all_of = show_bound(float(epsilon_of_rho(cost.sum(), limit.delta)))
         return low, f"drop {named}, because all requests together need epsilon = {all_of}"
 
     def _priced(
@@ -347,12 +342,12 @@ class Planner:
         low: Array | None = None,
         rows: float = 1.0,
     ) -> ReleasePlan:
-        """The plan of a cost for each release, with what a ledger and the exact method charge."""
-        releases, events, units = [], [], 0
-        way = filter_of("zcdp")
+        """The plan of a cost for each release, with what a ledger charges."""
+        releases, units = [], 0
+        way = filter_of(USUAL)
         for i, (release, curve) in enumerate(zip(self.wanted, curves, strict=True)):
             rho_each = float(rho[i])
-            epsilon = float(tight_epsilon(rho_each, limit.delta)) if rho_each > 0.0 else 0.0
+            epsilon = float(epsilon_of_rho(rho_each, limit.delta)) if rho_each > 0.0 else 0.0
             if rho_each > 0.0:
                 if epsilon == 0.0:
                     raise InputError(
@@ -361,10 +356,9 @@ class Planner:
                         "give a larger one, or lock one for this release",
                     )
                 stated = Amount(epsilon, limit.delta)
-                privacy = Privacy(epsilon, limit.delta, accountant="zcdp_tight")
+                privacy = Privacy(epsilon, limit.delta)
                 (cost,) = way.cost(planned_noise(privacy, stated), stated)
                 units += int(times[i]) * cost
-                events.append(Event(Gaussian((2.0 * rho_each) ** -0.5), count=int(times[i])))
             utility = curve.at(rho_each)
             counted = utility[1] if division is None else float(division.counted_on[i])
             releases.append(
@@ -382,7 +376,6 @@ class Planner:
             tuple(releases),
             way.amount((units,), limit),
             way.amount((rest,), limit),
-            float(compose(events, "exact", delta=limit.delta).epsilon) if events else 0.0,
             {}
             if division is None or low is None
             else self._prices(division, times, low / total, releases),
@@ -430,7 +423,7 @@ def takes(
         return None, None, None
     best, worst = curve.needed_between(release.at_least)
     needed = best, curve.needed(release.at_least), worst
-    epsilons = tuple(float(tight_epsilon(need, delta)) if need < math.inf else need
+    epsilons = tuple(float(epsilon_of_rho(need, delta)) if need < math.inf else need
                      for need in needed)  # fmt: skip
     factor = rows / math.sqrt(rho) if rho > 0.0 else math.inf
     return release.at_least, epsilons, tuple(factor * math.sqrt(need) for need in needed)
@@ -508,8 +501,8 @@ def plan_releases(
 
     wanted: what is to leave. epsilon, delta: of everything. adjacency: what is protected. Only
     schemas and public row counts are read, never rows: utility is simulated on rows drawn from the
-    limits (:func:`dpcore.planning.curves.utility_curve`), and its concave majorant over the cost in
-    zCDP makes the split a convex programme (:mod:`dpcore.planning.split`). The plan is priced by
+    limits (:func:`dpcore.planning.curves.utility_curve`), and its concave majorant over the cost
+    makes the split a convex programme (:mod:`dpcore.planning.split`). The plan is priced by
     what was simulated and as a budget ledger will price it; nothing is spent.
 
     **Guarantee:** released at their epsilons and at ``delta``, all together fit into a ledger of

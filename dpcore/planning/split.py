@@ -1,7 +1,8 @@
 """The convex programme: shares of a budget that keep the most of all releases together.
 
-Costs in zCDP add up (Bun, Steinke 2016, Lemma 1.7). With x_i the share of the total rho that each
-of t_i equal releases takes, and f_i the concave majorant of the share of the exact gain it keeps,
+Costs ``rho = 1 / (2 z^2)`` of normal noise add up (Dong, Roth, Su 2022, Corollary 3.3). With x_i
+the share of the total that each of t_i equal releases takes, and f_i the concave majorant of the
+share of the exact gain it keeps,
 
     maximise sum t_i f_i(x_i)  subject to  sum t_i x_i <= 1,  low_i <= x_i <= high_i.
 

@@ -32,7 +32,7 @@ class LedgerEntry:
     ``laplace`` | ``none``. noise_scale: standard deviation (or Laplace scale) in units of the
     contribution's public bound. sensitivity: largest change of the bounded sum under the adjacency,
     in the same units (L2 for Gaussian, L1 for Laplace). proof: the lemma that makes the sensitivity
-    true, or ``None``.
+    true, or ``None``. noise_steps: on a grid, its steps in one standard deviation, where stated.
     """
 
     what: str
@@ -43,6 +43,7 @@ class LedgerEntry:
     proof: str | None
     l2_sensitivity: float | None = None
     count: int = 1
+    noise_steps: int | None = None
 
     @property
     def event(self) -> Event:
@@ -54,7 +55,7 @@ class LedgerEntry:
         if self.noise in ("gaussian", "none"):
             return Gaussian(multiplier)
         if self.noise == "discrete_gaussian":
-            return DiscreteGaussian(multiplier, None)
+            return DiscreteGaussian(multiplier, None, self.noise_steps)
         if self.noise == "laplace":
             ratio = 1.0 if self.l2_sensitivity is None else self.l2_sensitivity / self.sensitivity
             return Laplace(multiplier, min(1.0, ratio))
@@ -81,8 +82,8 @@ class LedgerEntry:
         match self.event.mechanism:
             case Gaussian(noise_multiplier=multiplier):
                 record["noise_multiplier"] = multiplier
-            case DiscreteGaussian(noise_multiplier=multiplier, steps=steps):
-                record["noise_multiplier"], record["steps"] = multiplier, steps
+            case DiscreteGaussian(noise_multiplier=multiplier, noise_steps=steps):
+                record |= {"noise_multiplier": multiplier, "steps": None, "noise_steps": steps}
             case Laplace(scale=scale, l2_ratio=ratio):
                 record["scale"], record["l2_ratio"] = scale, ratio
         return record
@@ -133,5 +134,9 @@ class Ledger:
 
     def fingerprint(self) -> str:
         """Short hash of the entries: two ledgers with one fingerprint tell the same story."""
-        text = json.dumps([asdict(entry) for entry in self.entries], sort_keys=True, default=repr)
+        records = [asdict(entry) for entry in self.entries]
+        for record in records:  # of earlier versions, which had no such field
+            if record.get("noise_steps", 0) is None:
+                del record["noise_steps"]
+        text = json.dumps(records, sort_keys=True, default=repr)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

@@ -23,7 +23,7 @@ from dpcore.privacy.budget import demand_privacy
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.beside import DOSSIER, FILES, REPORT, ROWS, sealed, text_of
 from dpcore.releases.dossier import CHOSEN, dossier_of, line_of
-from dpcore.releases.filter import Amount
+from dpcore.releases.filter import Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, State
 from dpcore.releases.paid import (
     PaidError,
@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 
 SPARED = 1e-7  # share of epsilon not used, so that a whole budget can be spent in one release
-COUNTED_BY = ("zcdp_tight", "rdp")  # what knows the discrete Gaussian law in many dimensions
+COUNTED_BY = ("exact", "zcdp_tight", "rdp")
+STEPS = GridNoise.steps  # of the grid, in one standard deviation of the noise
 CLAIM = ".dpcore-release"  # a file that says which line this folder is being written for
 LOCAL = (
     "in the local model each person adds noise, but a release adds it once, to the sum",
@@ -85,13 +86,13 @@ def release(
 ) -> Release:
     """Fit ``model`` once with noise that nobody can draw again, pay, and write the files.
 
-    privacy: an epsilon and a delta; the accountant is ``zcdp_tight`` or ``rdp``, and the default of
-    :class:`dpcore.Privacy` stands for the first (its own does not cover whole numbers).
-    ledger: a budget ledger of the same adjacency and unit. out: a folder that is not there yet or
-    empty. accept_delta: allow a delta above one over the rows. chosen_on: what was looked at while
-    settings were chosen, ``stand-in`` | ``real data`` | ``unsaid``. synthetic_rows: how many to
-    draw from the fit and write. file, controller, purpose: what the report calls the data, who
-    answers for them, and what the release is for. table, n_components, clip, options: as
+    privacy: an epsilon and a delta; the accountant is ``exact``, ``zcdp_tight`` or ``rdp``, and the
+    default of :class:`dpcore.Privacy` stands for the one that suits the ledger, ``exact`` but in a
+    ledger of zCDP. ledger: a budget ledger of the same adjacency and unit. out: a folder that is
+    not there yet or empty. accept_delta: allow a delta above one over the rows. chosen_on: what was
+    looked at while settings were chosen, ``stand-in`` | ``real data`` | ``unsaid``. synthetic_rows:
+    how many to draw from the fit and write. file, controller, purpose: what the report calls the
+    data, who answers for them, and what the release is for. table, n_components, clip, options: as
     :func:`dpcore.fit` takes them.
 
     **Guarantee:** ``dossier["guarantee"]``, proved for the noise as it is drawn (whole numbers,
@@ -104,8 +105,6 @@ def release(
     :func:`rewrite` writes them.
     """
     demand_privacy(privacy)
-    if privacy.accountant == Privacy.accountant:
-        privacy = replace(privacy, accountant=COUNTED_BY[0])
     public = _demand_releasable(table, privacy, chosen_on, options)
     schema = public if isinstance(public, Schema) else public.table
     demand_whole(model, privacy, n_components, options)
@@ -114,6 +113,9 @@ def release(
     statements: dict[str, Any] = {name: _one_line(name, text) for name, text in texts.items()}
     _demand_unicode({**statements, "schema": schema.to_toml()})
     book = ledger if isinstance(ledger, BudgetLedger) else BudgetLedger(ledger)
+    if privacy.accountant == Privacy.accountant:
+        suited = filter_of(book.state().terms.filter).accountant
+        privacy = replace(privacy, accountant=suited)
     who = protected(privacy, schema)
     stated = Amount(float(privacy.epsilon or 0.0), float(privacy.delta or 0.0))
     noise = planned_noise(privacy, stated)
@@ -286,9 +288,10 @@ def demand_whole(model: str, privacy: Privacy, components: int, options: dict[st
 def planned_noise(privacy: Privacy, stated: Amount) -> Ledger:
     """One entry of all the noise that a release of ``stated`` plans, and a hair less: sums of its
     parts are rounded. What it costs is reserved before anything is drawn."""
-    event, epsilon = Event(DiscreteGaussian(1.0, None)), stated.epsilon * (1.0 - SPARED / 2)
+    event, epsilon = Event(DiscreteGaussian(1.0, None, STEPS)), stated.epsilon * (1.0 - SPARED / 2)
     noise = float(calibrate([event], epsilon, stated.delta, privacy.accountant))
-    return Ledger((LedgerEntry("all", "discrete_gaussian", noise, 1.0, privacy.adjacency, None),))
+    law, adjacency = "discrete_gaussian", privacy.adjacency
+    return Ledger((LedgerEntry("all", law, noise, 1.0, adjacency, None, noise_steps=STEPS),))
 
 
 def _demand_small(delta: float, public: Schema | Vocabulary, rows: int) -> None:

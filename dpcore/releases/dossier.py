@@ -43,8 +43,9 @@ THIRD = "dpcore dossier 3"  # its sentence has a decimal delta: 0.00001, not 1e-
 FOURTH = "dpcore dossier 4"  # its report has other words
 FIFTH = "dpcore dossier 5"  # so has this one
 SIXTH = "dpcore dossier 6"  # and this one
-FORMAT = "dpcore dossier 7"
-FORMATS = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, FORMAT)
+SEVENTH = "dpcore dossier 7"  # its entries do not state how fine the grid of their noise is
+FORMAT = "dpcore dossier 8"
+FORMATS = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, FORMAT)
 NAME_IT = "name the folder of a release, or its dossier.json"
 CHOSEN = {
     "unsaid": "it was not stated what was looked at while settings were chosen",
@@ -339,7 +340,8 @@ def _is_sound(entry: LedgerEntry) -> bool:
     """Whether an entry is one that a release writes."""
     numbers = (entry.noise_scale, entry.sensitivity)
     finite = all(isinstance(n, float) and 0.0 < n < np.inf for n in numbers)
-    return finite and entry.noise == "discrete_gaussian" and entry.count == 1
+    whole = entry.noise_steps is None or (type(entry.noise_steps) is int and entry.noise_steps > 0)
+    return finite and whole and entry.noise == "discrete_gaussian" and entry.count == 1
 
 
 def _find(record: dict[str, Any], ledger: BudgetLedger) -> None:

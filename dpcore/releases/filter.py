@@ -1,9 +1,10 @@
 """Filters: when a list of releases, each chosen after seeing the last, must end.
 
 A filter is a rule that stays sound although every release is chosen with knowledge of the earlier
-ones. Sums of epsilons and deltas are one (Rogers, Roth, Ullman, Vadhan 2016, section 3), sums of
-zCDP costs another (Feldman, Zrnic 2021, Theorem 3.1; Whitehouse, Ramdas, Rogers, Wu 2023). Costs
-are whole numbers of tiny units, rounded up, and budgets are rounded down: no sum is ever rounded.
+one. Sums of epsilons and deltas are one (Rogers, Roth, Ullman, Vadhan 2016, section 3), sums of
+zCDP costs another (Feldman, Zrnic 2021, Theorem 3.1; Whitehouse, Ramdas, Rogers, Wu 2023), sums of
+squares of mu a third (Smith, Thakurta 2022; Koskela, Tobaben, Honkela 2023). Costs are whole
+numbers of tiny units, rounded up, and budgets are rounded down: no sum is ever rounded.
 """
 
 from __future__ import annotations
@@ -14,10 +15,16 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Protocol
 
+import numpy as np
+from scipy.special import expit, ndtri
+
+from dpcore.accounting import epsilon_of, mu_of
+from dpcore.accounting.base import real
 from dpcore.accounting.zcdp import tight_epsilon, tight_rho
 from dpcore.checks import one_of
 from dpcore.errors import InputError
 from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace, Ledger
+from dpcore.privacy.events import Real
 
 SOLVED = Fraction(1, 10**9)  # share of a budget given up for the last digits of floats
 
@@ -40,6 +47,10 @@ class Filter(Protocol):
     @property
     def source(self) -> str:
         """Authors and years of the theorems."""
+
+    @property
+    def accountant(self) -> str:
+        """The method that turns a release's budget into noise with the least cost here."""
 
     def budget(self, limit: Amount) -> tuple[int, ...]:
         """All that may ever be spent under a limit, in integer units, one per quantity that adds
@@ -64,6 +75,7 @@ class Sums:
 
     name: str = "sums"
     source: str = "Dwork, Kenthapadi, McSherry, Mironov, Naor 2006; Rogers et al. 2016, section 3"
+    accountant: str = "exact"
 
     def budget(self, limit: Amount) -> tuple[int, ...]:
         """Epsilon and delta in units, rounded down."""
@@ -86,49 +98,99 @@ class Concentrated:
     """Costs in zCDP add up; one conversion at the end, at the limit's delta."""
 
     name: str = "zcdp"
+    title: str = "zCDP"
     source: str = (
         "Bun, Steinke 2016; Canonne, Kamath, Steinke 2020, Corollary 13; Feldman, Zrnic 2021"
     )
+    accountant: str = "zcdp_tight"
 
     def budget(self, limit: Amount) -> tuple[int, ...]:
         """Rho in units, rounded down."""
-        rho = _exact(float(tight_rho(limit.epsilon, limit.delta)))
-        return (floor(rho * (1 - SOLVED) * PER_RHO),)
+        return (floor(_exact(self._rho_of(limit)) * (1 - SOLVED) * PER_RHO),)
 
     def cost(self, ledger: Ledger, stated: Amount) -> tuple[int, ...]:
         """The rho of the ledger's entries in units, rounded up.
 
-        Raises InputError for a release that zCDP has no cost for.
+        Raises InputError for a release that has no such cost.
         """
-        return (ceil(sum((_rho(entry) for entry in ledger.events), Fraction(0)) * PER_RHO),)
+        return (ceil(sum((self._rho(entry) for entry in ledger.events), Fraction(0)) * PER_RHO),)
 
     def amount(self, units: tuple[int, ...], limit: Amount) -> Amount:
         """The epsilon of so much rho at the limit's delta."""
         if units[0] == 0:
             return Amount(0.0, 0.0)
-        return Amount(float(tight_epsilon(units[0] / PER_RHO, limit.delta)), limit.delta)
+        return Amount(self._epsilon(units[0] / PER_RHO, limit.delta), limit.delta)
 
-
-def _rho(event: Event) -> Fraction:
-    """The exact cost of an event on the whole table; InputError where zCDP knows none."""
-    if event.sampling != "none":
+    def _rho(self, event: Event) -> Fraction:
+        """The exact cost of an event on the whole table; InputError where there is none."""
+        if event.sampling != "none":
+            raise InputError(
+                "filter",
+                f"{self.title} defines no cost here for subsampled releases",
+                "use a ledger of sums for them",
+            )
+        match event.mechanism:
+            case Gaussian(noise_multiplier=noise) | DiscreteGaussian(noise_multiplier=noise):
+                return event.count / (2 * _exact(float(noise)) ** 2)
+            case Laplace(scale=scale):
+                return event.count * self._of_pure(1 / _exact(float(scale)))
+            case EpsilonDelta(epsilon=epsilon, delta=0.0):
+                return event.count * self._of_pure(_exact(float(epsilon)))
         raise InputError(
             "filter",
-            "zCDP defines no cost here for subsampled releases",
-            "use a ledger of sums for them",
+            f"{self.title} defines no cost for a release that is known only by an epsilon and a "
+            "delta above 0",
+            "use a ledger of sums for it",
         )
-    match event.mechanism:
-        case Gaussian(noise_multiplier=noise) | DiscreteGaussian(noise_multiplier=noise):
-            return event.count / (2 * _exact(float(noise)) ** 2)
-        case Laplace(scale=scale):
-            return event.count / (2 * _exact(float(scale)) ** 2)
-        case EpsilonDelta(epsilon=epsilon, delta=0.0):
-            return event.count * _exact(float(epsilon)) ** 2 / 2
-    raise InputError(
-        "filter",
-        "zCDP defines no cost for a release that is known only by an epsilon and a delta above 0",
-        "use a ledger of sums for it",
-    )
+
+    def _rho_of(self, limit: Amount) -> float:
+        return float(tight_rho(limit.epsilon, limit.delta))
+
+    def _epsilon(self, rho: float, delta: float) -> float:
+        return float(tight_epsilon(rho, delta))
+
+    def _of_pure(self, epsilon: Fraction) -> Fraction:
+        return epsilon**2 / 2
+
+
+@dataclass(frozen=True)
+class Normal(Concentrated):
+    """Squares of Gaussian DP's mu add up, rho = mu^2 / 2 for short; one conversion at the end, at
+    the limit's delta.
+
+    A release of pure epsilon is mu-GDP with ``Phi(mu / 2) = e^epsilon / (1 + e^epsilon)``: the
+    curve of errors of normal noise is convex and meets that of epsilon at its corner and its ends
+    (Dong, Roth, Su 2022).
+    """
+
+    name: str = "gdp"
+    title: str = "Gaussian DP"
+    source: str = "Dong, Roth, Su 2022; Smith, Thakurta 2022; Koskela, Tobaben, Honkela 2023"
+    accountant: str = "exact"
+
+    def _rho(self, event: Event) -> Fraction:
+        event = event.continuous
+        if isinstance(event.mechanism, DiscreteGaussian):
+            raise InputError(
+                "filter",
+                f"{self.title} defines no cost for integer noise on a grid that may be coarse",
+                "use a ledger of zCDP for it",
+            )
+        return super()._rho(event)
+
+    def _rho_of(self, limit: Amount) -> float:
+        return float(rho_of(limit.epsilon, limit.delta))
+
+    def _epsilon(self, rho: float, delta: float) -> float:
+        return float(epsilon_of_rho(rho, delta))
+
+    def _of_pure(self, epsilon: Fraction) -> Fraction:
+        """Rounded up: below 0.01 ``mu <= 1.2534 epsilon``, as ``Phi(x) - 1/2 >= x phi(0) (1 -
+        x^2/2)`` and ``e^epsilon / (1 + e^epsilon) - 1/2 <= epsilon / 4``."""
+        if epsilon < Fraction(1, 100):
+            return Fraction(12534, 10000) ** 2 * epsilon**2 / 2
+        mu = -2.0 * float(ndtri(expit(-float(epsilon)))) * (1.0 + 1e-9)
+        return _exact(mu) ** 2 / 2
 
 
 def _typed(number: float) -> Fraction:
@@ -144,11 +206,30 @@ def _exact(number: float) -> Fraction:
     return Fraction(number)
 
 
-FILTERS: dict[str, Filter] = {"zcdp": Concentrated(), "sums": Sums()}
+def rho_of(epsilon: Real, delta: Real) -> Real:
+    """Largest ``rho = mu^2 / 2`` that meets (epsilon, delta): the sum of ``1 / (2 z^2)`` over
+    releases with normal noise, as in zCDP, but converted exactly. Arguments as of
+    :func:`dpcore.accounting.mu_of`.
+
+    >>> round(rho_of(1.0, 1e-5), 6)
+    0.035926
+    """
+    return real(0.5 * np.square(mu_of(epsilon, delta)))
+
+
+def epsilon_of_rho(rho: Real, delta: Real) -> Real:
+    """Exact epsilon at ``delta`` of releases whose ``1 / (2 z^2)`` add up to rho; the inverse of
+    :func:`rho_of`. rho >= 0, delta in [0, 1]: numbers or arrays of a common shape.
+    """
+    return epsilon_of(delta, np.sqrt(2.0 * np.asarray(rho, dtype=float)))
+
+
+FILTERS: dict[str, Filter] = {"gdp": Normal(), "zcdp": Concentrated(), "sums": Sums()}
+USUAL = "gdp"
 
 
 def filter_of(name: str) -> Filter:
-    """The filter of a name, ``zcdp`` or ``sums``. Raises InputError for any other."""
+    """The filter of a name, ``gdp``, ``zcdp`` or ``sums``. Raises InputError for any other."""
     return FILTERS[one_of("filter", name, tuple(FILTERS))]
 
 

@@ -28,7 +28,7 @@ from dpcore.privacy import Ledger
 from dpcore.privacy.adjacency import ADJACENCIES, protects
 from dpcore.privacy.guarantee import delta_text, show_most
 from dpcore.privacy.ledger import LedgerEntry
-from dpcore.releases.filter import FILTERS, Amount, Filter, filter_of, total
+from dpcore.releases.filter import FILTERS, USUAL, Amount, Filter, filter_of, total
 
 FORMAT = "dpcore budget ledger 1"
 PATIENCE = 4.0  # seconds to wait for other writers before nothing is spent
@@ -201,7 +201,7 @@ class BudgetLedger:
         adjacency: str = "replace_one",
         unit: str = "person",
         rows_per_person: int = 1,
-        filter: str = "zcdp",
+        filter: str = USUAL,
     ) -> BudgetLedger:
         """A new ledger; its terms never change. Raises InputError where the file already exists or
         would be taken for one of SQLite's own.

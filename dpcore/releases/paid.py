@@ -22,7 +22,7 @@ from dpcore.options import demand_options
 from dpcore.privacy import Event, Gaussian, Laplace, Ledger, Privacy
 from dpcore.privacy.budget import demand_privacy
 from dpcore.privacy.ledger import LedgerEntry
-from dpcore.releases.filter import Amount
+from dpcore.releases.filter import Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, Protected, State
 from dpcore.schema import Schema
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
@@ -87,12 +87,13 @@ def paid_fit(
             book.check(noise, stated, who)
         except BudgetExceeded as refusal:
             state = book.state()
-            if state.terms.filter != "zcdp" or used > state.left_amount.epsilon:
+            way = filter_of(state.terms.filter)
+            if privacy.accountant == way.accountant or used > state.left_amount.epsilon:
                 raise
             raise BudgetExceeded(
-                "budget: the ledger composes in zCDP, in which the noise that accountant "
-                f"{privacy.accountant} plans for this epsilon costs more than is left; choose "
-                "accountant zcdp_tight. Nothing was spent or released."
+                f"budget: the noise that accountant {privacy.accountant} plans for this epsilon "
+                f"costs this ledger more than is left; choose accountant {way.accountant}. Nothing "
+                "was spent or released."
             ) from refusal
 
         def pay() -> None:
@@ -144,7 +145,7 @@ def unbroken(*, last: bool = False) -> Iterator[None]:
 def _planned(events: tuple[Event, ...], book: BudgetLedger, who: Protected) -> Ledger:
     """The releases of a fit as lines of a ledger, with a hair less noise.
 
-    Sums count what is stated alone. Where zCDP is counted, a release on a sample has no cost.
+    Sums count what is stated alone. Elsewhere, a release on a sample has no cost.
     """
     entries = []
     for number, event in enumerate(events, start=1):
@@ -160,7 +161,8 @@ def _planned(events: tuple[Event, ...], book: BudgetLedger, who: Protected) -> L
                 return Ledger()
             raise InputError(
                 "ledger",
-                "it uses zCDP, which defines no cost here for the subsampled releases of this fit",
+                "it adds up costs that are not defined here for the subsampled releases of this "
+                "fit",
                 "use a ledger of sums (dpcore ledger FILE --create --filter sums)",
             )
         scale = float(noise) * (1.0 - SPARED)

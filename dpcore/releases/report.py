@@ -156,7 +156,8 @@ def _delta_in_words(delta: float) -> str:
 
 
 def _event(entry: dict[str, Any]) -> Event:
-    noise = DiscreteGaussian(entry["noise_scale"] / entry["sensitivity"], None)
+    multiplier = entry["noise_scale"] / entry["sensitivity"]
+    noise = DiscreteGaussian(multiplier, None, entry.get("noise_steps"))
     return Event(noise, count=entry["count"], adjacency=entry["adjacency"])
 
 
@@ -371,9 +372,10 @@ def _budget(dossier: dict[str, Any]) -> Iterator[str]:
         "<table><thead><tr><th></th><th>epsilon</th><th>delta</th></tr></thead>"
         f"<tbody>{''.join(lines)}</tbody></table>"
     )
-    if ledger["filter"] == "zcdp":
+    way = {"gdp": "by Gaussian DP", "zcdp": "in zCDP"}.get(ledger["filter"])
+    if way is not None:
         yield (
-            '<p class="quiet">The ledger composes releases in zCDP, by which several together '
+            f'<p class="quiet">The ledger composes releases {way}, by which several together '
             "usually cost less than the sum of their epsilons.</p>"
         )
 

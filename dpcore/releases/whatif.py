@@ -1,9 +1,8 @@
 """What a ledger's releases would come to if they were counted otherwise; none of it admits one.
 
 A release is admitted by the ledger's filter alone. Beside it stand the sums of what each release
-stated, zCDP with the tight conversion, and the exact loss of the whole list were its noise
-continuous: independent normal noise adds up to one mu (Dong, Roth, Su 2022, Corollary 3.3), whose
-loss distribution is known.
+stated, zCDP with the tight conversion, and Gaussian DP: independent normal noise adds up to one mu
+(Dong, Roth, Su 2022, Corollary 3.3), as if every grid were fine.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcore.accounting import epsilon_of, mu_of
 from dpcore.privacy import Ledger
 from dpcore.releases.filter import PER_RHO, Amount, filter_of, total
 from dpcore.releases.ledger import State
@@ -20,7 +18,7 @@ from dpcore.releases.ledger import State
 TITLES = {
     "sums": "sums of epsilons and deltas",
     "zcdp": "zCDP",
-    "exact": "privacy-loss distribution, if the noise were continuous",
+    "gdp": "Gaussian DP",
 }
 
 
@@ -40,7 +38,7 @@ class Counted:
 
 def counted_otherwise(state: State) -> tuple[Counted, ...]:
     """Spent and left by every composition method, from the lines alone; all but one are what-if."""
-    rows = {"sums": _sums(state), "zcdp": _zcdp(state), "exact": _exact(state)}
+    rows = {"sums": _sums(state), **{name: _squares(state, name) for name in ("zcdp", "gdp")}}
     if state.terms.filter in rows:
         rows[state.terms.filter] = (state.spent_amount.epsilon, state.left_amount.epsilon)
     return tuple(
@@ -58,29 +56,15 @@ def _sums(state: State) -> tuple[float | None, float | None]:
     return way.amount(spent, limit).epsilon, left.epsilon if left.delta > 0.0 else 0.0
 
 
-def _zcdp(state: State) -> tuple[float | None, float | None]:
+def _squares(state: State, name: str) -> tuple[float | None, float | None]:
     multipliers = _multipliers(state)
     if multipliers is None:
         return None, None
-    way, limit = filter_of("zcdp"), state.terms.limit
+    way, limit = filter_of(name), state.terms.limit
     rho = sum(Fraction(1) / (2 * Fraction(z) ** 2) for z in multipliers)
     units = math.ceil(rho * PER_RHO)
     rest = max(0, way.budget(limit)[0] - units)
     return way.amount((units,), limit).epsilon, way.amount((rest,), limit).epsilon
-
-
-def _exact(state: State) -> tuple[float | None, float | None]:
-    multipliers = _multipliers(state)
-    if multipliers is None:
-        return None, None
-    limit = state.terms.limit
-    spent = math.fsum(z**-2.0 for z in multipliers)
-    rest = float(mu_of(limit.epsilon, limit.delta)) ** 2 - spent
-    return _of_mu(spent, limit), _of_mu(rest, limit)
-
-
-def _of_mu(square: float, limit: Amount) -> float:
-    return float(epsilon_of(limit.delta, math.sqrt(square))) if square > 0.0 else 0.0
 
 
 def _multipliers(state: State) -> list[float] | None:

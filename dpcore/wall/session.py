@@ -436,6 +436,7 @@ class Session(Generic[S]):
                 sensitivity=grid.sensitivity,
                 adjacency=self.adjacency,
                 proof=f"{self._lemma(contribution)}; sums rounded to a grid",
+                noise_steps=source.steps,
             )
         )
         return {block: grid.scale * np.reshape(contribution.scale(block), 1) for block in blocks}

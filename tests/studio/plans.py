@@ -22,12 +22,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from support import shared_data
 
-from dpcore.accounting.zcdp import tight_rho
 from dpcore.arrays import Array
 from dpcore.datasets import load
 from dpcore.datasets.catalogue import find
 from dpcore.declaration import declarations
 from dpcore.planning.curves import STOPS_DELTA, kept_shares, release_setting, utility_curve
+from dpcore.releases.filter import rho_of
 from dpcore.schema import Column, Schema
 from dpcore.wall.table import PrivateTable
 
@@ -347,7 +347,7 @@ def stated(case: Case) -> Array:
     schema = sealed(case.table).schema
     assert schema is not None
     curve = utility_curve(case.model, schema, rows_of(case.table), options=case.options)
-    rho = np.asarray(tight_rho(np.array(EPSILONS), STOPS_DELTA))
+    rho = np.asarray(rho_of(np.array(EPSILONS), STOPS_DELTA))
     return np.array([curve.at(float(point)) for point in rho]).T
 
 
