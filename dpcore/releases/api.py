@@ -278,7 +278,7 @@ def demand_whole(model: str, privacy: Privacy, components: int, options: dict[st
     if drawn or any(event.sampling != "none" for event in events):
         raise InputError(
             "rate",
-            "each step draws a sample, but integer noise is accounted for only without subsampling",
+            "each step draws a sample, but releases are accounted for only without subsampling",
             "use all rows in each step (--rate 1) and few steps (--iterations 10)",
         )
     if not all(isinstance(event.mechanism, Gaussian) for event in events):
