@@ -24,7 +24,7 @@ from dpcore.wall.noise import GridNoise, NoiseSource
 
 Draw = Callable[[int, int], Array]
 
-STEPS = 1 << 24  # of the doors' grid in one standard deviation
+STEPS = GridNoise.steps
 CLASSIC = "Dwork, Roth 2014, Theorem A.1 (proved for epsilon below 1)"
 
 
@@ -94,7 +94,7 @@ def _with_noise(event: Event, noise: float) -> Event:
         case Laplace():
             return Event(Laplace(noise))
         case _:
-            return Event(DiscreteGaussian(noise, None))
+            return Event(DiscreteGaussian(noise, None, STEPS))
 
 
 def _normal(seed: int, runs: int) -> Array:
@@ -125,7 +125,7 @@ LAPLACE = BareMechanism(
 )
 DISCRETE_GAUSSIAN = BareMechanism(
     "discrete Gaussian noise on a grid",
-    Event(DiscreteGaussian(1.0, None)),
+    Event(DiscreteGaussian(1.0, None, STEPS)),
     _on_grid,
-    Privacy(epsilon=2.0, delta=1e-2, accountant="zcdp_tight"),
+    Privacy(epsilon=2.0, delta=1e-2),
 )
