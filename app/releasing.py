@@ -22,6 +22,7 @@ from app.result_store import Data
 from app.scenario import UPLOAD, Scenario
 from app.settings import is_served, uploads_allowed
 from app.texts import release as texts
+from dpcore.checks import path_of
 from dpcore.errors import InputError
 from dpcore.evaluation.study import Setting
 from dpcore.privacy import Privacy
@@ -62,19 +63,19 @@ def place(text: str) -> Path:
     """Where a ledger lies: any path on one's own machine; on a shared server a name in its folder,
     or for practice in its session's.
 
-    Raises InputError for anything else.
+    Raises InputError for anything else, and for a name that the system refuses.
     """
     name = text.strip()
     if not name:
         raise InputError("ledger", *texts.UNNAMED)
     if not (locked() or is_served()):
-        return Path(name).expanduser()
+        return path_of("ledger", os.path.expanduser(name))
     folder = os.environ.get(HOME, "") if uploads_allowed() else _of_session()
     if not folder:
         raise InputError("ledger", *texts.no_folder(HOME))
     if Path(name).name != name or name.startswith("."):
         raise InputError("ledger", *texts.NAMES_FOLDER)
-    return Path(folder) / name
+    return path_of("ledger", Path(folder) / name)
 
 
 class Practice:

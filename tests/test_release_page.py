@@ -126,11 +126,16 @@ def test_budget_that_a_release_holds_and_has_not_ended_is_named(path: Path) -> N
     assert "Line 2 counts as spent: its release is under way" in texts(page(path))
 
 
-def test_a_name_of_a_ledger_that_no_file_can_have_is_told(path: Path) -> None:
-    at = page(path.with_name("a\0b"))
-    at.button[-1].click().run()
-    assert not at.exception
-    assert "ledger: its name contains a NUL" in texts(at)
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("a\0b", "ledger: its name contains a NUL"),
+        ("a" * 300, "ledger: the system refuses it"),
+        ("~nobody_of_that_name/budget.sqlite", release_texts.NO_LEDGER),
+    ],
+)
+def test_a_name_of_a_ledger_that_no_file_can_have_is_told(name: str, words: str) -> None:
+    assert words in texts(page(Path(name)))
 
 
 def test_a_ledger_for_others_is_refused_when_spending_and_stays_as_it_is(path: Path) -> None:
