@@ -104,10 +104,13 @@ class Visit:
     """A visitor of Explore, with a table, whose page runs in this process."""
 
     def __init__(self, name: str) -> None:
+        from streamlit import config
         from streamlit.testing.v1 import AppTest
 
-        from app.settings import entry
+        from app.settings import entry, settings
 
+        for option, value in settings()["global"].items():  # which are not read in other folders
+            config.set_option(f"global.{option}", value)
         logging.getLogger("streamlit").setLevel(logging.ERROR)  # it warns that there is no server
         self.name = name
         self.page = AppTest.from_file(str(entry()), default_timeout=PATIENCE)
@@ -198,7 +201,7 @@ def _turn(visit: Visit, do: Callable[[int], object], turn: int) -> Row:
 
 def _in_a_new_process(name: str) -> Row:
     code = f"from app.page_times import opened; import json; print(json.dumps(opened({name!r})))"
-    command = [sys.executable, "-W", "ignore", "-c", code]
+    command = [sys.executable, "-P", "-W", "ignore", "-c", code]  # -P: not an app.py lying here
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     row: Row = json.loads(ran.stdout.splitlines()[-1])
     return row

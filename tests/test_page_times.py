@@ -88,9 +88,15 @@ def test_tables_belong_to_the_page_alone(capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.full
-def test_every_action_of_a_table_has_its_time(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_action_of_a_table_has_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "app.py").write_text("raise SystemExit")  # somebody else's
+    monkeypatch.chdir(tmp_path)
     assert main(["bench", "page", "--only", "gains_and_losses", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
+    out, err = capsys.readouterr()
+    assert "Stack" not in err, "the page has nothing to warn of"
+    rows = json.loads(out)
     actions = ["opened in a new process", "nothing", "epsilon", "delta", "new noise"]
     assert [row["action"] for row in rows] == actions
     for row in rows:
