@@ -30,6 +30,7 @@ from dpcore.releases.filter import FILTERS, PER_RHO, Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, Protected, TamperedError
 from dpcore.releases.whatif import counted_otherwise
 
+TOO_OLD = "use a Python with SQLite 3.37 or newer"
 DELTA = 1e-5
 PERSON = Protected("replace_one", "person")
 
@@ -254,6 +255,17 @@ def test_a_ledger_that_may_not_be_read_is_refused_in_a_sentence(
     monkeypatch.setattr(sqlite3, "connect", refused)
     with pytest.raises(InputError, match=r"^ledger: it cannot be opened .*; check its place and"):
         ledger.state()
+
+
+def test_a_sqlite_that_is_too_old_does_not_call_a_ledger_damaged(
+    ledger: BudgetLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 36, 0))
+    with pytest.raises(InputError, match=TOO_OLD):
+        ledger.state()
+    with pytest.raises(InputError, match=TOO_OLD):
+        BudgetLedger.create(ledger.path.with_name("new.sqlite"), Amount(1.0, DELTA))
+    assert [path.name for path in ledger.path.parent.iterdir()] == [ledger.path.name]
 
 
 @pytest.mark.parametrize("end", ["-journal", "-wal"])

@@ -38,6 +38,7 @@ RESERVED = {"reserved": True}  # output of a line that paid for what is not draw
 BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")  # names of SQLite's errors begin so
 UNWRITTEN = ("SQLITE_READONLY", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN")
 BESIDE = ("-journal", "-wal", "-shm")  # SQLite's own files, which it deletes, are called so
+SQLITE = (3, 37)  # the first with STRICT tables; an older one takes a ledger for a damaged file
 START = "0" * 64  # what the first line names as the line before it
 
 _TABLES = """
@@ -372,6 +373,12 @@ class BudgetLedger:
         return replace(state, lines=lines, spent=_costs(lines, len(state.budget)))
 
     def _connect(self, patience: float | None = None) -> sqlite3.Connection:
+        if sqlite3.sqlite_version_info < SQLITE:
+            raise InputError(
+                "ledger",
+                f"this Python has SQLite {sqlite3.sqlite_version}, which cannot read it",
+                "use a Python with SQLite 3.37 or newer",
+            )
         wait = PATIENCE if patience is None else patience
         place = f"{self.path.absolute().as_uri()}?mode=rw"  # never a new and empty file
         try:
