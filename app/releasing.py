@@ -86,7 +86,10 @@ class Practice:
 
     def __init__(self) -> None:
         memory = MEMORY if os.access(MEMORY, os.W_OK) else None
-        self.folder = mkdtemp(prefix="dpcore-practice-", dir=memory)
+        try:
+            self.folder = mkdtemp(prefix="dpcore-practice-", dir=memory)
+        except OSError:  # nothing on the server may be written
+            raise InputError("ledger", *texts.no_folder("TMPDIR")) from None
         finalize(self, rmtree, self.folder, ignore_errors=True)
 
 

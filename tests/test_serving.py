@@ -132,6 +132,19 @@ def test_ledgers_for_practice_lie_in_a_folder_of_the_session(
     assert releasing.place("budget.sqlite") != path, "another session has another folder"
 
 
+def test_where_nothing_can_be_written_practice_is_refused_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(**_: object) -> None:
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setenv(UPLOADS, "0")
+    monkeypatch.setattr(releasing.st, "session_state", {})
+    monkeypatch.setattr(releasing, "mkdtemp", refused)
+    with pytest.raises(InputError, match="ask its owner to set TMPDIR"):
+        releasing.place("budget.sqlite")
+
+
 def test_where_files_are_taken_ledgers_are_in_earnest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
