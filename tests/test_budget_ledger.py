@@ -268,7 +268,7 @@ def test_a_sqlite_that_is_too_old_does_not_call_a_ledger_damaged(
     assert [path.name for path in ledger.path.parent.iterdir()] == [ledger.path.name]
 
 
-@pytest.mark.parametrize("end", ["-journal", "-wal"])
+@pytest.mark.parametrize("end", ["-journal", "-wal", "-JOURNAL"])
 def test_no_ledger_is_taken_for_a_file_of_another_one_s(ledger: BudgetLedger, end: str) -> None:
     """A reader of the other ledger would delete it, and what was spent with it."""
     with pytest.raises(InputError, match="SQLite deletes files whose names end like this"):

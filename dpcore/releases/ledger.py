@@ -220,7 +220,7 @@ class BudgetLedger:
         if not isinstance(unit, str) or not unit.strip():
             raise InputError("unit", "it is not a word", "say who is protected, for example person")
         place = path_of("ledger", path)
-        if place.name.endswith(BESIDE):
+        if place.name.lower().endswith(BESIDE):  # on some disks A is a
             raise InputError(
                 "ledger", "SQLite deletes files whose names end like this", "give it another name"
             )
