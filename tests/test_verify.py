@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ import wording
 from support import ROOT
 
 import dpcore as dp
+from app.site import release_page
 from dpcore.cli import main
 from dpcore.errors import InputError, ReplayError
+from dpcore.privacy import Proof
 from dpcore.releases import api, beside
-from dpcore.releases.dossier import FORMAT, THIRD, verify
+from dpcore.releases.dossier import FORMAT, THIRD, _worded, verify
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger
 from dpcore.wall.table import PrivateTable
@@ -79,13 +82,15 @@ def rehashed(folder: Path, name: str) -> None:
         if name == "synthetic.csv":
             record["synthetic"]["sha256"] = sha(folder / name)
 
-    def report_again(record: dict[str, Any]) -> None:
-        (folder / "report.html").write_bytes(beside._made_anew(record))
-        record["files"]["report.html"] = sha(folder / "report.html")
-
     changed(folder, change)
     if name == "synthetic.csv":
-        changed(folder, report_again)
+        changed(folder, lambda record: anew(folder, record))
+
+
+def anew(folder: Path, record: dict[str, Any]) -> None:
+    """The report of the dossier as it is now, and its hash."""
+    (folder / "report.html").write_bytes(beside._made_anew(record))
+    record["files"]["report.html"] = sha(folder / "report.html")
 
 
 def edit(path: Path, old: str, new: str) -> None:
@@ -317,6 +322,60 @@ def test_assumptions_name_that_number_columns_hold_no_text(made: api.Release) ->
 
 
 @pytest.mark.parametrize("made", ["gmm"], indirect=True)
+@pytest.mark.parametrize("version", [dp.__version__, "0.0.9"])
+def test_no_text_of_a_dossier_becomes_code_in_a_report_or_a_page(
+    version: str, made: api.Release
+) -> None:
+    """Where nothing vouches for it, somebody has written it: the reader's browser runs none."""
+    script = "<script>alert(1)</script>"
+
+    def change(record: dict[str, Any]) -> None:
+        record["versions"]["dpcore"] = version
+        record["guarantee"]["thing"] = f"row{script}"
+        stated = record["guarantee"]
+        stated["protects"], stated["sentence"] = _worded(stated, Proof(**stated["proof"]), None)
+
+    changed(made.folder, change)
+    changed(made.folder, lambda record: anew(made.folder, record))
+    verify(made.folder)
+    assert script not in (made.folder / "report.html").read_text(encoding="utf-8")
+    _, page = release_page(made.folder)
+    assert script not in page
+    assert escape(script) in page
+
+
+def test_a_dossier_of_another_version_that_no_page_can_show_is_refused_in_a_sentence(
+    made: api.Release,
+) -> None:
+    odd: dict[str, Any] = {"line": {"number": "2<b>"}, "columns": None}
+    place = made.folder / "dossier.json"
+    before = place.read_bytes()
+    for name, part in odd.items():
+        place.write_bytes(before)
+
+        def change(record: dict[str, Any], name: str = name, part: Any = part) -> None:
+            record["versions"]["dpcore"] = "0.0.9"
+            record[name] = {**record[name], **part} if part else part
+
+        changed(made.folder, change)
+        with pytest.raises(InputError, match="a part of it is missing or malformed"):
+            release_page(made.folder)
+
+
+def test_parts_that_are_nested_too_deep_and_counts_without_end_are_refused_or_not_counted(
+    made: api.Release,
+) -> None:
+    place = made.folder / "dossier.json"
+    changed(made.folder, lambda record: record["settings"].update(components=10**12))
+    changed(made.folder, lambda record: anew(made.folder, record))
+    verify(made.folder)
+    plain = json.dumps(json.loads(place.read_text(encoding="utf-8")) | {"title": "@"})
+    for depth in range(860, 1000, 2):
+        place.write_text(plain.replace('"@"', "[" * depth + "]" * depth), encoding="utf-8")
+        with pytest.raises((ReplayError, InputError)):
+            verify(made.folder)
+
+
 def test_a_nul_in_a_name_is_told_in_a_sentence(made: api.Release, tmp_path: Path) -> None:
     odd, limit = str(tmp_path / "a\0b"), Amount(1.0, 1e-5)
     calls: dict[str, list[Callable[[], object]]] = {

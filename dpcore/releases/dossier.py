@@ -262,7 +262,8 @@ def read_verified(
     }
 
 
-ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)  # of a record's parts
+# Of a record's parts; the last where they are nested deeper than can be written.
+ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
 def odd() -> InputError:

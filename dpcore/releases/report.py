@@ -108,7 +108,9 @@ def _facts(dossier: dict[str, Any]) -> Iterator[str]:
         "Released": dossier["created"],
         "Line that paid": f"{dossier['line']['number']} of the ledger {dossier['ledger']['name']}",
     }
-    lines = (f"<tr><th>{name}</th><td>{escape(text)}</td></tr>" for name, text in facts.items())
+    lines = (
+        f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in facts.items()
+    )
     yield f'<table class="facts">{"".join(lines)}</table>'
 
 
@@ -133,11 +135,12 @@ def sections(dossier: dict[str, Any]) -> Iterator[str]:
 def promise(dossier: dict[str, Any]) -> Iterator[str]:
     """The guarantee, and what it means for one person, as HTML."""
     guarantee = dossier["guarantee"]
+    thing = escape(guarantee["thing"])
     chance = 100.0 * float(guess_rate([_event(entry) for entry in dossier["entries"]]))
     yield (
         f'<div class="promise"><p><strong>epsilon = {show_bound(guarantee["epsilon"])}, delta = '
         f"{show_delta(guarantee['delta'])}</strong>, {escape(guarantee['protects'])}. Proved.</p>"
-        f"<p>Somebody who knows everybody else's {guarantee['thing']}s, and two candidates for "
+        f"<p>Somebody who knows everybody else's {thing}s, and two candidates for "
         f"those of one {escape(guarantee['unit'])}, picks the right one at most {_up(chance)} "
         f"times in 100; a coin toss is right 50 times.</p>"
         f"<p>{_delta_in_words(guarantee['delta'])}</p></div>"
@@ -167,7 +170,7 @@ def _left(dossier: dict[str, Any]) -> Iterator[str]:
     yield "<h2>What was released</h2>"
     yield f"<p>The parameters of {escape(model.noun)}, computed from noisy sums. In full:</p>"
     shown = dict(_parameters(dossier, model))
-    lines, thing = [], dossier["guarantee"]["thing"]
+    lines, thing = [], escape(dossier["guarantee"]["thing"])
     for name, value in dossier["parameters"].items():
         what, here = _described(value)
         where = "below" if name in shown else "here" if here else DOSSIER
@@ -341,7 +344,8 @@ def _parts(dossier: dict[str, Any], model: Model) -> list[str]:
     """Names of the parts of a model: its classes, or their numbers."""
     classes: list[str] = dossier["parameters"].get("classes", [])
     count = dossier["settings"].get("components", 1)
-    return classes or [f"{model.part} {number}" for number in range(1, count + 1)]
+    numbers = range(1, min(count, MOST_CELLS + 1) + 1)  # a dossier may state any count
+    return classes or [f"{model.part} {number}" for number in numbers]
 
 
 def _spaced(name: str) -> str:
@@ -408,9 +412,9 @@ def _checked(dossier: dict[str, Any]) -> Iterator[str]:
         "the proof from the noise on record, compares every file with its hash and makes this page "
         f"again (dpcore {escape(str(dossier['versions']['dpcore']))}).",
         f"Whoever keeps the ledger {escape(ledger['name'])}: <code>dpcore verify FOLDER --ledger "
-        f"LEDGER</code> shows that line {line['number']} paid for this very dossier. The ledger's "
-        f"fingerprint was then <code>{escape(line['fingerprint'])}</code>. A copy of a ledger is a "
-        "second budget: ask for the ledger that contains this line.",
+        f"LEDGER</code> shows that line {line['number']:d} paid for this very dossier. The "
+        f"ledger's fingerprint was then <code>{escape(line['fingerprint'])}</code>. A copy of a "
+        "ledger is a second budget: ask for the ledger that contains this line.",
         f"Only the controller can confirm that the {public}, and that {escape(whose)}.",
     ]
     if content := dossier.get("content"):
