@@ -13,6 +13,7 @@ from app.result_store import Data
 from app.scenario import Scenario
 from app.tables import badge, store_of
 from app.texts import explore as texts
+from app.texts.frame import literal
 from dpcore.errors import DPCoreError
 from dpcore.figures.scene import Scene
 from dpcore.models.labelled_mixture.class_pictures import Classes, classes_scene
@@ -66,7 +67,7 @@ def solvers(data: Data) -> None:
                 ("solvers", data.key), lambda: solvers_compared(data.table)
             )
     except DPCoreError as refusal:
-        st.caption(str(refusal))
+        st.caption(literal(str(refusal)))
         return
     lines = [
         {"class": comparison.name}

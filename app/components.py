@@ -25,7 +25,7 @@ def brand(provenance: str) -> None:
     st.html(brand_html(texts.PROVENANCE[provenance]))
     names = ", ".join(st.session_state.get("misread", ()))
     if names:
-        st.warning(texts.misread(names), icon=":material/link_off:")
+        st.warning(texts.misread(texts.literal(names)), icon=":material/link_off:")
 
 
 def ends(low: str, high: str) -> None:
@@ -123,9 +123,9 @@ def guarantee_details(guarantee: Guarantee) -> None:
         st.markdown(texts.proof(proof.epsilon, proof.delta, proof.kind, proof.source))
     else:
         st.markdown(texts.NOTHING_PROVED)
-    st.markdown("**Assuming** that " + "; ".join(guarantee.assumptions) + ".")
+    st.markdown("**Assuming** that " + texts.literal("; ".join(guarantee.assumptions)) + ".")
     for note in guarantee.notes:
-        st.markdown(f"**Note:** {note}.")
+        st.markdown(f"**Note:** {texts.literal(note)}.")
 
 
 def spending(ledger: Ledger) -> str:
@@ -136,7 +136,7 @@ def spending(ledger: Ledger) -> str:
     """
     lines: list[tuple[list[str], Event]] = []
     for entry in ledger:
-        what, event = entry.what, entry.event
+        what, event = texts.literal(entry.what), entry.event
         if lines and lines[-1][1] == event:
             lines[-1][0].append(what)
         else:

@@ -15,6 +15,7 @@ from app.composing import ADJACENCIES, MECHANISMS, MOST_ROWS, Composition, Line,
 from app.state import ask, left_on_explore
 from app.tables import data_of
 from app.texts import compose as texts
+from app.texts.frame import literal
 from app.widgets import box, field, pick
 from dpcore.checks import whole
 from dpcore.errors import DPCoreError
@@ -31,7 +32,7 @@ def editor(composition: Composition) -> None:
         st.markdown(texts.EDITOR_LEAD)
         _table(composition)
         if "list_error" in st.session_state:
-            st.error(st.session_state["list_error"])
+            st.error(literal(st.session_state["list_error"]))
         left, right = st.columns(2)
         with left:
             box(composition, "delta", "δ in total", 1e-5, texts.DELTA_HELP, "%e", key="ask_{}")

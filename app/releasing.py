@@ -22,6 +22,7 @@ from app.result_store import Data
 from app.scenario import UPLOAD, Scenario
 from app.settings import is_served, uploads_allowed
 from app.texts import release as texts
+from app.texts.frame import literal
 from dpcore.checks import path_of
 from dpcore.errors import InputError
 from dpcore.evaluation.study import Setting
@@ -229,7 +230,7 @@ def review(
     """Exactly what will be written, for whom, and under which promise; one line each."""
     schema = table.schema
     assert schema is not None  # it was fitted on Explore
-    rows, thing, unit = scenario.rows_per_person, schema.thing, schema.unit
+    rows, thing, unit = scenario.rows_per_person, schema.thing, literal(schema.unit)
     documents, persons = isinstance(schema, Vocabulary), schema.person is not None
     size = schema.size if isinstance(schema, Vocabulary) else len(schema.numeric_columns())
     synthetic = scenario.declared.reads != "outcome"

@@ -16,6 +16,7 @@ from app.scenario import GENERATED, PARTS, UPLOAD, GeneratedTable, Scenario
 from app.state import bind, change, current, on_choice
 from app.sweeps import NOISE
 from app.texts import explore as texts
+from app.texts.frame import literal
 from app.widgets import box, number, pick
 from dpcore.options import Dial
 
@@ -40,7 +41,7 @@ def more_settings(scenario: Scenario, data: Data) -> None:
                 _option(scenario, data, name, dial)
         _neighbours(scenario, thing)
         label, about = (
-            f"{thing.capitalize()}s per {data.unit}",
+            f"{thing.capitalize()}s per {literal(data.unit)}",
             texts.rows_per_unit_help(f"{thing}s"),
         )
         with _pulled(scenario, "rows_per_person"):

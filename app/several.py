@@ -14,6 +14,7 @@ from app.result_store import Data, in_background, look_away
 from app.scenario import Scenario, opening
 from app.tables import store_of
 from app.texts import release as texts
+from app.texts.frame import literal
 from dpcore.declaration import declarations
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.study import EPSILONS
@@ -45,7 +46,7 @@ def panel(scenario: Scenario, data: Data, schema: Schema) -> Callable[[], bool] 
             with st.spinner(texts.SIMULATING):
                 planner, plans = _planned(wanted, scenario, data, delta)
         except DPCoreError as refusal:
-            st.error(str(refusal))
+            st.error(literal(str(refusal)))
             return None
         total = st.select_slider("Total ε", TOTALS, 2.0, format_func=show, key="plan_step")
         step = TOTALS.index(total)
@@ -62,7 +63,7 @@ def panel(scenario: Scenario, data: Data, schema: Schema) -> Callable[[], bool] 
         who = protects(*terms, limited=schema.person is not None)
         whole = planner.worlds == WORLDS
         how = " ".join((*plans[step].decided(), export.HOW))
-        st.caption(texts.plan(who, how, whole=whole))
+        st.caption(texts.plan(literal(who), literal(how), whole=whole))
         return None if whole else lambda: _ranged(wanted, scenario, data) is not None
 
 

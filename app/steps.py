@@ -17,6 +17,7 @@ from app.scenario import Scenario, sane
 from app.state import change
 from app.tables import badge
 from app.texts import explore as texts
+from app.texts.frame import literal
 from dpcore.arrays import Array
 from dpcore.errors import DPCoreError, InputError
 from dpcore.evaluation.steps import Spending, clipped_in_steps, fits_after, spending, walk
@@ -216,7 +217,7 @@ def dialog(scenario: Scenario, data: Data, store: ResultStore) -> None:
     with st.spinner(texts.STEPS_COMING):
         result = walks(scenario, data, store)
     budget = f"ε = {show_bound(scenario.epsilon)}, δ = {show_delta(scenario.delta)}"
-    st.markdown(f"{budget}, {_who(scenario, data)}. {texts.SHARED_BUDGET}")
+    st.markdown(f"{budget}, {literal(_who(scenario, data))}. {texts.SHARED_BUDGET}")
     if not result.walked:
         st.info(texts.ALL_REFUSED if result.refused else texts.ONE_STEP_EACH)
     else:
@@ -231,4 +232,4 @@ def dialog(scenario: Scenario, data: Data, store: ResultStore) -> None:
     if any(title.endswith(AS_PUBLISHED) for title in result.walked):
         st.caption(texts.PRINTED_EPSILON)
     for title, reason in result.refused.items():
-        st.caption(f"{title}: {reason}")
+        st.caption(literal(f"{title}: {reason}"))

@@ -25,6 +25,7 @@ from app.result_store import Data
 from app.scenario import UPLOAD, begun, delta_below, opening
 from app.state import change, left_on_explore
 from app.texts import upload as texts
+from app.texts.frame import literal
 from dpcore.datasets.delimited import DELIMITERS
 from dpcore.datasets.described import schema_path
 from dpcore.datasets.documents import demand_texts, load_documents
@@ -176,13 +177,13 @@ def panel() -> None:
             st.session_state[SLOT] = _opened(file.name, file.getvalue())
             st.session_state["upload_id"] = file.file_id
         except DPCoreError as error:
-            st.error(str(error))
+            st.error(literal(str(error)))
     upload = _upload()
     if upload is None:
         if file is None:
             st.caption(texts.NOTHING_READ)
         return
-    st.caption(texts.file_status(upload.file.name, packed=upload.packed, locked=locked()))
+    st.caption(texts.file_status(literal(upload.file.name), packed=upload.packed, locked=locked()))
     make = _entered(upload)
     above = st.container()  # below the button nobody would see it
     with st.container(horizontal=True):
@@ -194,7 +195,7 @@ def panel() -> None:
         try:
             _accept(upload, make())
         except DPCoreError as error:
-            above.error(str(error))
+            above.error(literal(str(error)))
             return
         _begin(upload)
         st.rerun()
@@ -286,7 +287,7 @@ def _entered(upload: Upload) -> Callable[[], Schema] | None:
     try:
         schema = None if toml is None else _parsed(*toml)
     except DPCoreError as error:
-        st.error(str(error))
+        st.error(literal(str(error)))
         readable = False
     if upload.packed:
         _words(upload)
@@ -300,9 +301,9 @@ def _entered(upload: Upload) -> Callable[[], Schema] | None:
         ignored = set(lines["column"][lines["use"] == "ignore"])
         left_out = [name for name in upload.texts if name in ignored]
         if left_out:
-            st.caption(texts.text_left_out(", ".join(left_out)))
+            st.caption(texts.text_left_out(literal(", ".join(left_out))))
         if upload.empty:
-            st.caption(texts.empty_left_out(", ".join(upload.empty)))
+            st.caption(texts.empty_left_out(literal(", ".join(upload.empty))))
         _persons(upload)
     else:
         _shown_limits(schema, toml[0])
@@ -329,7 +330,7 @@ def _schema_file(upload: Upload) -> None:
     if file is not None:
         upload.toml = (file.name, file.getvalue())
     elif upload.toml is not None and not st.checkbox(
-        texts.keep_schema_file(upload.toml[0]), True, key="upload_keep_toml"
+        texts.keep_schema_file(literal(upload.toml[0])), True, key="upload_keep_toml"
     ):
         upload.toml = None
 
@@ -346,7 +347,7 @@ def _words(upload: Upload) -> None:
     try:
         upload.words = () if file is None else read_vocabulary(InMemory(file.name, file.getvalue()))
     except DPCoreError as error:
-        st.error(str(error))
+        st.error(literal(str(error)))
 
 
 def _persons(upload: Upload, thing: str = "row") -> None:
@@ -488,7 +489,9 @@ def _shown_limits(schema: Schema, file: str) -> None:
         }
         for column in schema.columns
     ]
-    st.caption(texts.schema_file_sets(file, schema.unit, schema.rows_per_person, schema.person))
+    person = None if schema.person is None else literal(schema.person)
+    terms = (literal(file), literal(schema.unit), schema.rows_per_person, person)
+    st.caption(texts.schema_file_sets(*terms))
     st.dataframe(pd.DataFrame(lines), hide_index=True, placeholder="", width="stretch")
 
 

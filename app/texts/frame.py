@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 from dpcore.privacy.guarantee import show, show_bound, show_delta
+
+_SIGNS = re.compile(r"[\\`*\[\]<>$~|&]|\b_|_\b|^[#+=-]")  # what Markdown takes for its own
+
+
+def literal(text: str) -> str:
+    r"""A text from outside - a name in a file or a link, a refusal that repeats it - as Markdown
+    shows it letter by letter: no sign of it is a picture, which a browser would fetch, or a link.
+
+    >>> print(literal("![a](http://host/b.png) rows_per_person"))
+    !\[a\](http://host/b.png) rows_per_person
+    """
+    return _SIGNS.sub(r"\\\g<0>", " ".join(text.split()))
+
 
 # What the data on the page is.
 PROVENANCE = {

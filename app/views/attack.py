@@ -20,6 +20,7 @@ from app.spoilers import hideable, visible
 from app.state import addressed, note_misread, taken_on
 from app.tables import provenance, store_of, whole_table
 from app.texts import attack as texts
+from app.texts.frame import literal
 from app.texts.upload import TABLE_FIRST
 from dpcore.errors import DPCoreError
 from dpcore.figures.attack import exhibit_scene
@@ -51,7 +52,7 @@ def page() -> None:
     try:
         attacking.demand_quick(scenario)
     except DPCoreError as refusal:
-        st.error(str(refusal))
+        st.error(literal(str(refusal)))
         exhibits()
         return
     step()
@@ -64,7 +65,7 @@ def page() -> None:
     try:
         game = play()
     except DPCoreError as refusal:
-        st.error(str(refusal))
+        st.error(literal(str(refusal)))
         exhibits()
         return
     played = len(game.plays)

@@ -23,6 +23,7 @@ from app.pins import pin_button
 from app.spoilers import visible
 from app.state import ask, bind, composition, on_choice, step_of_count
 from app.texts import compose as texts
+from app.texts.frame import literal
 from app.widgets import box, field, number, pick, slide
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.errors import DPCoreError
@@ -44,7 +45,7 @@ def page() -> None:
     try:
         answer = priced(listed, all_methods=drawer_open())
     except DPCoreError as error:
-        st.error(str(error))
+        st.error(literal(str(error)))
         buttons(listed, None)
         return
     scene = picture(listed, answer)

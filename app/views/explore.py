@@ -48,6 +48,7 @@ from app.sweeps import (
 )
 from app.tables import data_of, judged_on, provenance, store_of
 from app.texts import explore as texts
+from app.texts.frame import literal
 from app.widgets import Apply, box, field, pick, slide
 from dpcore.datasets.catalogue import BundledCorpus
 from dpcore.declaration import Method, Model, declarations
@@ -94,7 +95,7 @@ def page() -> None:
         pinned = pins.views(scenario, ask=study.complete)
         scenes = pictures(scenario, data, study, beside, pinned)
     except DPCoreError as error:
-        st.error(str(error))
+        st.error(literal(str(error)))
         buttons(scenario, data, None, None, None)
         return
     scene = current_scene(next(iter(scenes.values())))
@@ -128,7 +129,7 @@ def page() -> None:
         each_step = steps.below_the_curve(scenario, data, store)
     ends = intervals.result(scenario, data, store)
     if note := intervals.sentence(ends) or "".join(scene.live_text.get(NOTE, ())[:1]):
-        st.caption(note)
+        st.caption(literal(note))
     pins.panel(scenario, data, scene, pinned, beside)
     exported = current_scene(scenes["epsilon_step"]) if scenario.dial == PARTS else scene
     buttons(scenario, data, study, scene, exported)
@@ -547,7 +548,7 @@ def tries(scenario: Scenario, data: Data) -> None:
     label = scenario.adjacency == "label"
     unit = data.unit if data.is_one_row(scenario.rows_per_person) else data.schema.thing
     st.button(
-        texts.change_button(unit, label=label, changed=scenario.without),
+        texts.change_button(literal(unit), label=label, changed=scenario.without),
         on_click=lambda: change(without=not scenario.without),
         help=texts.change_help(label=label),
     )

@@ -18,6 +18,7 @@ from app.settings import uploads_allowed
 from app.state import change, left_on_explore, taken_on
 from app.tables import data_of, judged_on, provenance, store_of, whole_table
 from app.texts import release as texts
+from app.texts.frame import literal
 from app.texts.upload import TABLE_FIRST
 from dpcore.errors import DPCoreError
 from dpcore.privacy.adjacency import ADJACENCIES, protects
@@ -49,7 +50,7 @@ def page() -> None:
         releasing.demand_releasable(scenario)
         table, chosen_on = releasing.table_of(scenario, data)
     except DPCoreError as refusal:
-        st.error(str(refusal))
+        st.error(literal(str(refusal)))
         to_explore()
         return
     above = st.container()
@@ -138,7 +139,7 @@ def buys(scenario: Scenario) -> list[Pending]:
         study = compute.study(scenario, data, store_of(data))
         reached = releasing.reached(study, scenario, wanted, data.rows)
     except DPCoreError as refusal:
-        st.caption(str(refusal))
+        st.caption(literal(str(refusal)))
         return []
     things = f"{data.schema.thing}s"
     draws = study.grid.utility.shape[1]
@@ -206,7 +207,7 @@ def ledger(unit: str, adjacency: str, rows: int, thing: str = "row") -> State | 
         if path.exists():
             return BudgetLedger(path).state()
     except DPCoreError as refusal:
-        st.error(str(refusal))
+        st.error(literal(str(refusal)))
         return None
     st.caption(texts.NO_LEDGER)
     start(path, unit, adjacency, rows, thing)
@@ -236,7 +237,7 @@ def start(path: Path, unit: str, adjacency: str, rows: int, thing: str) -> None:
                 path, Amount(epsilon, delta), adjacency=chosen, unit=unit, rows_per_person=rows
             )
         except DPCoreError as refusal:
-            st.error(str(refusal))
+            st.error(literal(str(refusal)))
             return
         st.rerun()
 
@@ -259,7 +260,7 @@ def bar(plan: Plan, epsilon: float, thing: str) -> None:
         f"{plan.share:.0%}</span><span>left after it "
         f"{max(0.0, 1.0 - plan.spent - plan.share):.0%}</span></p>"
     )
-    protected = protects(who.adjacency, who.unit, who.rows, thing)
+    protected = literal(protects(who.adjacency, who.unit, who.rows, thing))
     st.markdown(texts.total(limit.epsilon, limit.delta, protected, len(state.releases)))
     if plan.fits:
         split(state, epsilon)
@@ -291,11 +292,11 @@ def split(state: State, epsilon: float) -> None:
     try:
         epsilons = releasing.shared(state, locks)
     except DPCoreError as refusal:
-        st.error(str(refusal))
+        st.error(literal(str(refusal)))
         return
     named = [str(row.get(NAMED) or "another") for row in lines] or ["this one"]
     allowed = ", ".join(
-        f"{escape(name)} **ε = {show_most(epsilon)}**{'' if lock is None else ' (locked)'}"
+        f"{literal(name)} **ε = {show_most(epsilon)}**{'' if lock is None else ' (locked)'}"
         for name, epsilon, lock in zip(named, epsilons, locks, strict=True)
     )
     st.markdown(texts.left_allows(allowed))
@@ -353,7 +354,7 @@ def spending(
         try:
             release = releasing.spend(scenario, table, chosen_on, path, **statements)
         except DPCoreError as refusal:
-            st.error(str(refusal))
+            st.error(literal(str(refusal)))
             return
         st.session_state["released"] = (
             release.dossier,
@@ -372,9 +373,9 @@ def taken(scenario: Scenario, table: PrivateTable | PrivateCorpus) -> None:
         return
     dossier, folder, files = st.session_state["released"]
     line, sentence = dossier["line"]["number"], dossier["guarantee"]["sentence"]
-    st.success(texts.outcome(line, sentence, folder))
+    st.success(texts.outcome(line, literal(sentence), literal(folder)))
     if dossier["told_apart"]:
-        st.info(dossier["told_apart"], icon=":material/query_stats:")
+        st.info(literal(dossier["told_apart"]), icon=":material/query_stats:")
     for column, (name, content) in zip(st.columns(max(3, len(files))), files.items(), strict=False):
         column.download_button(name, content, name, width="stretch")
     st.caption(texts.ANYONE_CAN_CHECK)
@@ -388,6 +389,6 @@ def taken(scenario: Scenario, table: PrivateTable | PrivateCorpus) -> None:
         try:
             upload.use_schema(releasing.NARROWER, content)
         except DPCoreError as refusal:
-            st.error(str(refusal))
+            st.error(literal(str(refusal)))
             return
         st.rerun()

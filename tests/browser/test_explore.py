@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from time import time_ns
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -647,6 +648,23 @@ def hand_in(page: Any, name: str, content: str | bytes, place: int = 0) -> None:
     page.locator("[data-testid=stFileUploader] input[type=file]").nth(place).set_input_files(
         {"name": name, "mimeType": "application/octet-stream", "buffer": data}
     )
+
+
+def test_no_name_in_a_link_or_in_a_file_has_the_browser_ask_another_host(
+    explore: Any, page: Any
+) -> None:
+    """Markdown would fetch a picture; the page that ends here has asked nobody."""
+    picture = "![a](http://other.example/a.png)"
+    link = f"{SMALL}&{quote(picture)}=1&{quote(picture)}=2"
+    assert picture in explore(f"?{link}").locator("[data-testid=stAlert]").inner_text()
+    explore("?data=upload")
+    hand_in(page, "[b](http:b) _c_.csv", f'"{picture}",age\nno,1\nnumber,2\n')
+    page.get_by_text(
+        f"Left out because their cells are neither numbers nor dates: {picture}."
+    ).wait_for()
+    assert page.get_by_text("[b](http:b) _c_.csv is held").count() == 1
+    page.get_by_role("button", name="Use these limits").click()
+    assert sentence_of_error(page, "missing").startswith("age: ")
 
 
 def write(page: Any, column: int, row: int, value: str) -> None:
