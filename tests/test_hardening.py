@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as parquet
 import pytest
 import wording
 from studio.stage import serve
@@ -23,7 +25,7 @@ from app.scenario import Scenario, from_query
 from dpcore.datasets import delimited
 from dpcore.datasets.catalogue import bundled, find
 from dpcore.datasets.files import InMemory
-from dpcore.datasets.load import load
+from dpcore.datasets.load import load, read_frame
 from dpcore.errors import InputError
 from dpcore.releases import api
 from dpcore.releases.sheet import as_csv
@@ -53,6 +55,35 @@ def expanding(name: str) -> bytes:
     else:
         buffer.write(gzip.compress(b"a\n" + b"1\n" * (4 << 20)))
     return buffer.getvalue()
+
+
+def alike(*, rows: int, cell: object, several: bool = False) -> bytes:
+    """A Parquet file of cells that are all alike, each of which it holds once."""
+    once = pa.array([cell])
+    column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, "int32")), once)
+    packed = (
+        pa.ListArray.from_arrays(pa.array([0, rows], pa.int32()), column) if several else column
+    )
+    buffer = io.BytesIO()
+    parquet.write_table(pa.table({"a": packed}), buffer, compression="zstd", store_schema=False)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        alike(rows=3_000, cell="x" * 1_000_000),
+        alike(rows=3_000, cell="x" * 1_000_000, several=True),
+        alike(rows=1 << 20, cell=1.0),
+    ],
+    ids=["texts", "lists of texts", "numbers"],
+)
+def test_cells_that_a_file_holds_once_count_as_often_as_they_are_read(content: bytes) -> None:
+    assert len(content) < 20_000
+    with pytest.raises(InputError, match=wording.EXPANDS):
+        read_frame(InMemory("t.parquet", content, largest=1 << 20))
+    few = alike(rows=30, cell="yes")
+    assert read_frame(InMemory("t.parquet", few, largest=1 << 20))["a"].tolist() == ["yes"] * 30
 
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.npz", "t.parquet"])

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LARGEST_ARRAY = 4 << 30  # bytes after decompression
+LEAST_CELL = 4  # bytes in memory, however few a file takes for many that are alike
 MOST_NAMES_LISTED = 20
 PANDAS_INDEX = "__index_level_"  # how pandas stores an unnamed index
 
@@ -126,19 +127,60 @@ def read_parquet(path: File, columns: Sequence[str] | None = None) -> pd.DataFra
     """The frame in a Parquet file; every flaw raises InputError. columns: those to read; some of
     them may be absent (all).
     """
+    import pyarrow as pa
     import pyarrow.parquet as parquet
 
     problem = ("it cannot be read as Parquet", "write the file again")
     with _one_sentence(path, *problem), path.open("rb") as raw, parquet.ParquetFile(raw) as file:
-        names = [name for name in file.schema_arrow.names if not name.startswith(PANDAS_INDEX)]
+        stated, metadata = file.schema_arrow, file.metadata
+        names = [name for name in stated.names if not name.startswith(PANDAS_INDEX)]
         check_names(names, path.name)
-        groups = range(file.metadata.num_row_groups)
-        size = sum(file.metadata.row_group(group).total_byte_size for group in groups)
-        _demand_size(size, path)
         wanted = names if columns is None else [name for name in names if name in columns]
-        frame = frame_of_arrow(file.read(columns=wanted))
+        groups = range(metadata.num_row_groups)
+        size = sum(metadata.row_group(group).total_byte_size for group in groups)
+        _demand_size(max(size, metadata.num_rows * LEAST_CELL * len(wanted)), path)
+        leaves = [metadata.schema.column(at) for at in range(metadata.num_columns)]
+        texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+        # A text that stands in many cells is in the file once: it stays so until it is counted.
+        with parquet.ParquetFile(raw, metadata=metadata, read_dictionary=texts) as packed:
+            table = packed.read(columns=wanted)
+        _demand_size(sum(map(_unpacked_size, table.columns)), path)
+        kinds = [stated.field(name).type for name in table.column_names]
+        cells = [_unpacked(column, kind) for column, kind in zip(table.columns, kinds, strict=True)]
+        frame = frame_of_arrow(pa.table(cells, names=table.column_names))
     demand_rows(frame, path.name)
     return frame.reset_index(drop=True)
+
+
+def _unpacked_size(column: pa.ChunkedArray) -> int:
+    """Bytes of a column's texts, each as often as it stands in a cell; 0 of what holds no texts."""
+    import pyarrow as pa
+    import pyarrow.compute as arrow
+
+    while pa.types.is_list(column.type):
+        column = arrow.list_flatten(column)
+    if not pa.types.is_dictionary(column.type) or not _holds_bytes(column.type.value_type):
+        return 0
+    lengths = (
+        arrow.sum(arrow.binary_length(chunk.dictionary).take(chunk.indices)).as_py() or 0
+        for chunk in column.chunks
+    )
+    return sum(lengths)
+
+
+def _unpacked(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """A column with each text in its cell, unless the file says that it lists them apart."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return column
+    return column.cast(column.type.value_type if pa.types.is_dictionary(column.type) else kind)
+
+
+def _holds_bytes(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return _is_text(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
 
 
 def frame_of_arrow(table: pa.Table) -> pd.DataFrame:
