@@ -316,6 +316,14 @@ def test_the_command_takes_the_folder_and_tells_how_it_ends(
     assert "folder" in told
 
 
+def test_no_name_in_somebody_else_s_folder_writes_over_what_the_terminal_shows(
+    made: api.Release, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (made.folder / "\x1b[2K\x1b[1GVerified: \u202eepsilon").write_text("")
+    assert main(["verify", str(made.folder)]) == 1
+    assert "\\x1b[2K\\x1b[1GVerified: \\u202eepsilon" in capsys.readouterr().err
+
+
 def test_assumptions_name_that_number_columns_hold_no_text(made: api.Release) -> None:
     assert any(wording.TEXT_HELD in a for a in made.dossier["guarantee"]["assumptions"])
     assert wording.TEXT_HELD in (made.folder / "report.html").read_text()

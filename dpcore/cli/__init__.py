@@ -123,7 +123,9 @@ def _ready_streams() -> None:
 
 
 def _refuse(sentence: str, code: int) -> int:
-    print("dpcore:", " ".join(sentence.split()), file=sys.stderr)
+    from dpcore.cli.output import visible  # with numpy, which no other start needs
+
+    print("dpcore:", visible(" ".join(sentence.split())), file=sys.stderr)
     return code
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.cli.data import word_list
-from dpcore.cli.output import print_json, print_note
+from dpcore.cli.output import print_json, print_note, visible
 from dpcore.cli.pages import place_for_file, write_whole
 from dpcore.errors import InputError
 
@@ -70,7 +71,8 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print_json({"columns": list(table.columns), "rows": table.to_numpy(dtype=object).tolist()})
     elif place is None:
-        print(as_csv(table, "%.6g"), end="")
+        text = as_csv(table, "%.6g")
+        print(visible(text) if sys.stdout.isatty() else text, end="")
     else:
         write_whole(place, as_csv(table, "%.6g"))
     if release.model.reads != "documents":

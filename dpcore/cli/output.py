@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,8 @@ import numpy as np
 WIDTH = 100  # characters of a line for people
 _GAP = "  "
 _PROSE = 30  # a last column of texts longer than this is wrapped, not cut or moved below
+# What a terminal obeys: controls, and marks that turn the direction of writing.
+_OBEYED = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _LONGEST = 44  # characters of a column's name or of a cell that is not wrapped
 
 
@@ -61,14 +64,24 @@ def _rounded(number: float | None, figures: int, turn: Callable[[Fraction], int]
     return float((near if close else turn(scaled)) / Fraction(10) ** digits)
 
 
+def visible(text: str) -> str:
+    r"""A text in which names may come from somebody else's file: what a terminal would obey, such
+    as to overwrite a line, stands there as its number. Ends of lines and tabs stay.
+
+    >>> visible("a\x1b[2Kb")
+    'a\\x1b[2Kb'
+    """
+    return _OBEYED.sub(lambda sign: sign[0].encode("unicode_escape").decode(), text)
+
+
 def print_prose(text: str) -> None:
     """A sentence, on as many lines as it needs."""
-    print(textwrap.fill(text, WIDTH, subsequent_indent="  "))
+    print(textwrap.fill(visible(text), WIDTH, subsequent_indent="  "))
 
 
 def print_note(text: str) -> None:
     """A sentence beside what is printed: on standard error, so that no file holds it."""
-    print(f"Note: {text}", file=sys.stderr)
+    print(f"Note: {visible(text)}", file=sys.stderr)
 
 
 def print_progress(share: float) -> None:
@@ -107,7 +120,7 @@ def print_table(rows: Sequence[dict[str, Any]]) -> None:
     """
     if not rows:
         return
-    columns = [[name, *(_cell(row[name]) for row in rows)] for name in rows[0]]
+    columns = [[visible(name), *(_cell(row[name]) for row in rows)] for name in rows[0]]
     *others, last = columns
     if others and max(map(len, last[1:])) > _PROSE:
         _print_wrapped(others, last)
@@ -153,4 +166,4 @@ def _cell(value: Any) -> str:
         return "-"
     if isinstance(value, float):
         return f"{value:.4g}".replace("e-0", "e-")  # 1e-5, not 1e-05
-    return " ".join(str(value).split())
+    return visible(" ".join(str(value).split()))
