@@ -14,6 +14,7 @@ import time
 from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,12 +23,22 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from dpcore.accounting import calibrate, compose
+from dpcore.cli.ledger import ledger_record
 from dpcore.errors import BudgetExceeded, InputError
 from dpcore.mechanisms.discrete_gaussian import SCALE
 from dpcore.privacy import DiscreteGaussian, Event, Gaussian, Ledger
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.filter import FILTERS, PER_RHO, Amount, filter_of
-from dpcore.releases.ledger import BudgetLedger, Protected, TamperedError
+from dpcore.releases.ledger import (
+    FORMAT,
+    BudgetLedger,
+    Protected,
+    TamperedError,
+    _append,
+    _canonical,
+    _hash,
+    _keep,
+)
 from dpcore.releases.whatif import counted_otherwise
 
 TOO_OLD = "use a Python with SQLite 3.37 or newer"
@@ -400,3 +411,47 @@ def test_a_kill_loses_no_release_and_pays_for_none_twice(tmp_path: Path, kills: 
         assert now - known - reported in (0, 1)
         known = now
     assert known >= kills
+
+
+HEAD = {
+    "format": FORMAT, "name": "a", "epsilon": 1.0, "delta": DELTA, "adjacency": "replace_one",
+    "unit": "person", "rows_per_person": 1, "filter": "zcdp",
+}  # fmt: skip
+PAID = {"epsilon": 0.1, "delta": DELTA, "cost": ["1"], "events": []}
+
+
+def by_hand(place: Path, terms: Any, output: Any = None, **paid: Any) -> BudgetLedger:
+    """A ledger whose hashes are right and whose lines somebody has made up."""
+    book, content = BudgetLedger.create(place, Amount(1.0, DELTA)), _canonical(output or {})
+    with closing(sqlite3.connect(place)) as database, database:
+        for name in ("lines_stay", "lines_last"):
+            database.execute(f"DROP TRIGGER {name}")
+        database.execute("DELETE FROM lines")
+        first = _append(database, (), "terms", terms)
+        _append(database, (first,), "release", {**PAID, "output": _hash(content), **paid})
+        _keep(database, content)
+    return book
+
+
+@pytest.mark.parametrize(
+    ("terms", "output", "paid"),
+    [
+        ({**HEAD, "epsilon": []}, None, {}),
+        ({**HEAD, "adjacency": "nobody"}, None, {}),
+        ([], None, {}),
+        (HEAD, None, {"cost": ["-1000"]}),
+        (HEAD, None, {"cost": ["1", "1"]}),
+        (HEAD, None, {"cost": []}),
+        (HEAD, None, {"events": [{"mechanism": "gaussian"}]}),
+        (HEAD, {"dossier": {"entries": [{"a": 1}]}}, {}),
+        (HEAD, [1], {}),
+    ],
+)
+def test_lines_that_no_ledger_writes_are_refused_though_their_hashes_are_right(
+    terms: Any, output: Any, paid: dict[str, Any], tmp_path: Path
+) -> None:
+    """Above all a cost below 0, which would give budget back."""
+    assert ledger_record(by_hand(tmp_path / "sound.sqlite", HEAD))["intact"]
+    odd = by_hand(tmp_path / "odd.sqlite", terms, output, **paid)
+    with pytest.raises(TamperedError, match="is not one that a ledger writes"):
+        ledger_record(odd)

@@ -273,7 +273,9 @@ class BudgetLedger:
         for line in state.releases:
             if line.body["output"] not in contents:
                 raise TamperedError(f"the output of line {line.number} has been changed")
-            _demand_charged(line, json.loads(contents[line.body["output"]]), state.terms.filter)
+            with sound():
+                output = json.loads(contents[line.body["output"]])
+                _demand_charged(line, output, state.terms.filter)
         return state
 
     def output(self, number: int) -> dict[str, Any]:
@@ -432,10 +434,27 @@ def _read(database: sqlite3.Connection, query: str, *values: object) -> list[tup
 
 def _state(database: sqlite3.Connection) -> State:
     """The lines, checked one against the next, and what they add up to."""
-    previous, lines = START, []
     rows = _read(
         database, "SELECT number, time, kind, body, previous, hash FROM lines ORDER BY number"
     )
+    with sound():
+        return _state_of(rows)
+
+
+@contextmanager
+def sound() -> Iterator[None]:
+    """Raises TamperedError where what a line or an output says is not what a ledger writes: whoever
+    made the file may have made its hashes as well."""
+    try:
+        yield
+    except TamperedError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
+        raise TamperedError("a line or an output is not one that a ledger writes") from None
+
+
+def _state_of(rows: Sequence[tuple[Any, ...]]) -> State:
+    previous, lines = START, list[Line]()
     for place, (number, time, kind, body, before, hash) in enumerate(rows, start=1):
         follows = before == previous and number == place
         follows = follows and all(isinstance(text, str) for text in (time, kind, body))
@@ -447,8 +466,9 @@ def _state(database: sqlite3.Connection) -> State:
     if not lines or lines[0].kind != "terms" or lines[0].body.get("format") != FORMAT:
         raise TamperedError("the file is not a ledger, or its first line is missing")
     body = lines[0].body
-    limit = Amount(body["epsilon"], body["delta"])
-    who = Protected(body["adjacency"], body["unit"], body["rows_per_person"])
+    limit = Amount(positive("epsilon", body["epsilon"]), probability("delta", body["delta"]))
+    adjacency = one_of("adjacency", body["adjacency"], ADJACENCIES)
+    who = Protected(adjacency, str(body["unit"]), rows_of_one(body["rows_per_person"]))
     terms = Terms(body["name"], limit, who, body["filter"])
     budget = filter_of(terms.filter).budget(limit)
     return State(terms, tuple(lines), _costs(lines, len(budget)), budget)
@@ -469,8 +489,11 @@ def _demand_ends(lines: Sequence[Line]) -> None:
 
 
 def _costs(lines: Sequence[Line], width: int) -> tuple[int, ...]:
-    """What the releases among lines cost together."""
+    """What the releases among lines cost together. Raises ValueError for a cost that gives budget
+    back, or is not in the ledger's units."""
     costs = [tuple(map(int, line.body["cost"])) for line in lines if line.kind == "release"]
+    if any(len(cost) != width or min(cost) < 0 for cost in costs):
+        raise ValueError("cost")
     return total(costs, width)
 
 
@@ -511,7 +534,7 @@ def _line_hash(previous: str, number: int, time: str, kind: str, body: str) -> s
 
 def _demand_charged(line: Line, output: dict[str, Any], name: str) -> None:
     """Raise TamperedError where a line paid less than its own entries cost."""
-    entries = output.get("dossier", {}).get("entries", []) if isinstance(output, dict) else []
+    entries = output.get("dossier", {}).get("entries", [])
     entries_of = Ledger(tuple(LedgerEntry(**entry) for entry in entries))
     if len(entries_of) and not _covers(line, entries_of, name):
         raise TamperedError(f"line {line.number} was charged less than its entries cost")

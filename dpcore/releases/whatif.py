@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from dpcore.privacy import Ledger
 from dpcore.releases.filter import PER_RHO, Amount, filter_of, total
-from dpcore.releases.ledger import State
+from dpcore.releases.ledger import State, sound
 
 TITLES = {
     "sums": "sums of epsilons and deltas",
@@ -38,7 +38,8 @@ class Counted:
 
 def counted_otherwise(state: State) -> tuple[Counted, ...]:
     """Spent and left by every composition method, from the lines alone; all but one are what-if."""
-    rows = {"sums": _sums(state), **{name: _squares(state, name) for name in ("zcdp", "gdp")}}
+    with sound():
+        rows = {"sums": _sums(state), **{name: _squares(state, name) for name in ("zcdp", "gdp")}}
     if state.terms.filter in rows:
         rows[state.terms.filter] = (state.spent_amount.epsilon, state.left_amount.epsilon)
     return tuple(
