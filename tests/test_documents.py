@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -70,6 +71,12 @@ def test_a_zip_of_texts_is_the_folder_of_them(tmp_path: Path) -> None:
     write_words(vocabulary_path(path))
     assert table_of(load_documents(path)) == COUNTS
     assert sorted(one.name for one in tmp_path.iterdir()) == ["notes.vocab.txt", "notes.zip"]
+
+
+def test_a_pipe_among_texts_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.txt")
+    with pytest.raises(InputError, match=r"^a\.txt: it is not a file"):
+        load_documents(tmp_path, vocabulary=["word"])
 
 
 @pytest.mark.parametrize(

@@ -215,6 +215,8 @@ def texts_of(path: File, column: str | None, schema: Schema | None) -> tuple[lis
         files = sorted(path.glob("*.txt"))
         if not files:
             raise InputError(path.name, "the folder has no .txt file", "give one file per document")
+        if odd := next((file for file in files if not file.is_file()), None):
+            raise InputError(odd.name, "it is not a file", "give one file per document")
         return [read_text(file) for file in files], None
     if _ends(path, ".zip"):
         return _zipped(path), None
