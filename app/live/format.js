@@ -42,6 +42,8 @@ export function tickLabel(value) {
   return (/e|^0.0001$/.test(text) ? power : text).replace("-", "−");
 }
 
+const RUN = /^["\p{C}\p{M}\p{Z}]*[=+\-@\u2212\p{Pd}]/u; // by a spreadsheet, as in releases/sheet.py
+
 /**
  * A cell of a CSV file; text that a spreadsheet would run as a formula is led by an apostrophe.
  * @param {string | number | null | undefined} value
@@ -49,7 +51,10 @@ export function tickLabel(value) {
 export function csvCell(value) {
   if (value == null) return "";
   if (typeof value === "number") return String(value);
-  return `"${value.replace(/^([=+\-@\s])/, "'$1").replaceAll('"', '""')}"`;
+  const line = value.replace(/[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+/g, " ").split(/(?<=[;|\t])/)
+    .map((part) => (RUN.test(part.normalize("NFKD")) ? `'${part}` : part)).join("");
+  const led = /^([\p{C}\p{M}\p{Z}]|\s*sep=)/iu.test(line) ? `'${line}` : line;
+  return `"${led.replaceAll('"', '""')}"`;
 }
 
 /**

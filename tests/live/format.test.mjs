@@ -46,9 +46,12 @@ test("clamp keeps a value between its limits", () => {
 });
 
 test("no cell of a file is run as a formula", () => {
-  for (const text of ["=1+1", "+1", "-1", "@a", " =1", "\t=1"]) {
+  for (const text of ["=1+1", "+1", "-1", "@a", " =1", "＝1", "\u2212a", "\u200b@a", "sep=;"]) {
     assert.equal(format.csvCell(text), `"'${text}"`);
   }
+  assert.equal(format.csvCell("\t=1"), "\"'\t'=1\"");
+  assert.equal(format.csvCell("x;=1|@a\n-"), "\"x;'=1|'@a -\"");
+  assert.equal(format.csvCell("😀 a-b"), '"😀 a-b"');
   assert.equal(format.csvCell('say "a, b"'), '"say ""a, b"""');
   assert.equal(format.csvCell(-1.5), "-1.5");
   assert.equal(format.csvCell(null), "");
