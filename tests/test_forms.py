@@ -119,6 +119,14 @@ def test_a_column_in_a_form_is_read_as_its_cells_one_by_one(
         np.testing.assert_array_equal(at_once, np.array(singly, dtype=float))
 
 
+def test_no_cell_holds_a_table_up_however_many_blanks_it_has() -> None:
+    """With a square of steps, this one would take a day."""
+    form = CellForm(FileFormat(decimal=",", thousands=" "), ("EUR",))
+    blanks = " " * 2_000_000
+    assert number_meant(f"EUR{blanks}x1", form) is None
+    assert number_meant(f"EUR{blanks}1", form) == 1.0
+
+
 @pytest.mark.parametrize(
     ("cell", "meant"),
     [

@@ -133,7 +133,8 @@ class CellForm:
         symbol = "|".join(map(re.escape, self.symbols))
         first, second, last = "", "", ""
         if symbol:  # before the sign, after it, or behind the number
-            first, last = rf"(?:(?:{symbol})\s*)?", rf"(?:\s*(?:{symbol}))?"
+            # The blanks go with the first symbol: shared with the second, they take n^2 steps.
+            first, last = rf"(?:(?:{symbol})\s*+)?", rf"(?:\s*(?:{symbol}))?"
             second = rf"(?:\s*(?:{symbol})\s*)?"
         whole = r"[0-9]+"
         if thousands is not None:
