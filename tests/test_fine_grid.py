@@ -9,7 +9,16 @@ import pytest
 from numpy.typing import NDArray
 from scipy.integrate import quad
 
-from dpcore.accounting import accountant, calibrate, compose, covers, delta_of, mu_of
+from dpcore.accounting import (
+    accountant,
+    calibrate,
+    compose,
+    covers,
+    delta_of,
+    epsilon_of,
+    mu_of,
+)
+from dpcore.cli.questions import answer
 from dpcore.errors import InputError
 from dpcore.mechanisms.discrete_gaussian import SCALE
 from dpcore.privacy import DiscreteGaussian, Event, Gaussian, Laplace
@@ -99,6 +108,19 @@ def test_what_is_taken_off_covers_the_lemma() -> None:
     assert isinstance(continuous, Gaussian)
     assert continuous.noise_multiplier < math.sqrt(1.0 - ROUNDED**2 / FINE**2) - 1e-13
     assert GridNoise.steps == SCALE >= FINE
+
+
+def test_entries_of_a_release_are_read_as_what_they_are() -> None:
+    """In JSON: nothing, for steps, says that the entry is of a vector, not of a number that moves by
+    one step."""
+    one = {"mechanism": "discrete_gaussian", "noise_multiplier": 4.0}
+    vector = answer({"events": [{**one, "steps": None}], "delta": DELTA, "method": "pld"})
+    number = answer({"events": [one], "delta": DELTA, "method": "pld"})
+    assert "error" in vector
+    assert "error" not in number
+    steps = {"steps": None, "noise_steps": SCALE}
+    fine = answer({"events": [{**one, **steps}], "delta": DELTA, "method": "exact"})
+    assert fine["epsilon"] == pytest.approx(float(epsilon_of(DELTA, 0.25)), rel=1e-9)
 
 
 def test_a_grid_that_is_not_known_to_be_fine_has_its_zcdp_alone() -> None:

@@ -216,8 +216,11 @@ def test_a_list_of_files_that_no_release_writes_is_refused(files: Any, made: api
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("noise_scale", -1.0), ("sensitivity", 0.0), ("noise", "gaussian"), ("count", 2)],
-)
+    [
+        ("noise_scale", -1.0), ("sensitivity", 0.0), ("noise", "gaussian"), ("count", 2),
+        ("noise_steps", -1), ("noise_steps", True), ("noise_steps", 2.0**24), ("noise_steps", "9"),
+    ],
+)  # fmt: skip
 def test_an_entry_that_no_release_writes_is_refused(
     key: str, value: Any, made: api.Release
 ) -> None:
