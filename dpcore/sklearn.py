@@ -48,6 +48,7 @@ from dpcore.checks import whole
 from dpcore.errors import InputError
 from dpcore.fitting.api import fit
 from dpcore.fitting.result import Fit
+from dpcore.models.covariance.mathematics import principal
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.logistic_regression.mathematics import Coefficients
@@ -726,12 +727,13 @@ class DPPCA(_Axes):
 
     def score_samples(self, X: ArrayLike) -> Array:
         """Log density of each row ``(n,)`` under the normal law with the released mean and
-        covariance, where no variance is below 1e-12 of the largest."""
-        away, parameters = self._given(X) - self.mean_, self.fit_.parameters
-        variance = parameters.explained_variance
+        covariance, where in half ranges of the bounds no variance is below 1e-12 of the largest."""
+        rows, public = self._given(X), PublicFrame.of(self.fit_.schema)
+        variance, axes = principal(self.fit_.parameters.in_units(public).covariance[0])
         variance = np.maximum(variance, max(THINNEST * variance[0], np.finfo(float).tiny))
-        squares = (away @ parameters.components.T) ** 2 / variance
-        return np.asarray(-0.5 * np.sum(np.log(2.0 * np.pi * variance) + squares, axis=1))
+        squares = (((rows - self.mean_) / public.half_range) @ axes.T) ** 2 / variance
+        joint = -0.5 * np.sum(np.log(2.0 * np.pi * variance) + squares, axis=1)
+        return np.asarray(joint + public.log_volume())
 
     def score(self, X: ArrayLike, y: object = None) -> float:
         """Mean log density of rows ``(n, d)``, in nats; exact for the rows that are passed."""

@@ -242,6 +242,22 @@ def test_the_nearest_centre_is_the_one_of_the_fit_whatever_the_units() -> None:
     np.testing.assert_array_equal(by_name.fit(frame).predict(frame), model.predict(seen))
 
 
+@pytest.mark.parametrize("options", [{}, {"scale": (1e-6, 1.0, 1e6)}, {"origin": 1e6}], ids=str)
+@pytest.mark.parametrize(
+    "model",
+    [DPGaussianMixture(2), DPFactorAnalysis(1), DPProbabilisticPCA(2), DPPCA()],
+    ids=lambda one: type(one).__name__,
+)
+def test_densities_are_the_same_in_any_units(model: Any, options: dict[str, Any]) -> None:
+    """Far from 0, squares of rows say nothing of them; small units have small variances."""
+    scale, origin = np.array(options.get("scale", (1.0, 1.0, 1.0))), options.get("origin", 0.0)
+    plain = clone(model).set_params(bounds=(-10, 10), random_state=0).fit(rows())
+    bounds = [(origin - 10.0 * unit, origin + 10.0 * unit) for unit in scale]
+    moved = clone(model).set_params(bounds=bounds, random_state=0).fit(origin + scale * rows())
+    found = moved.score_samples(origin + scale * rows()) + np.log(scale).sum()
+    np.testing.assert_allclose(found, plain.score_samples(rows()), rtol=1e-4, atol=1e-4)
+
+
 def test_factors_of_rows_in_a_pipeline() -> None:
     pipe = make_pipeline(
         FunctionTransformer(), DPFactorAnalysis(1, epsilon=50.0, bounds=(-10, 10), random_state=0)

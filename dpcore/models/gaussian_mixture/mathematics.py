@@ -169,10 +169,19 @@ def log_density(mixture: Mixture, rows: Array) -> Array:
 
 
 def log_joint(mixture: Mixture, rows: Array) -> Array:
-    """Log density of each row with each component ``(B, n, K)``, rows ``(n, d)``."""
-    shape = MixtureMoments(mixture.components, mixture.dim, "full", 1.0, 1.0, 1.0, 1.0)
-    features = shape.features(rows.T[None])[0]
-    return np.asarray(np.swapaxes(features, 0, 1) @ natural_coefficients(mixture, "full"))
+    """Log density of each row with each component ``(B, n, K)``, rows ``(n, d)``.
+
+    Of distances to the means: in own units, rows may lie so far from 0 that their squares say
+    nothing of them any more.
+    """
+    roots, joint = np.linalg.cholesky(mixture.covariances), []
+    spread = math.sqrt(2 * math.pi) * np.diagonal(roots, axis1=-2, axis2=-1)
+    with np.errstate(divide="ignore"):
+        constant = np.log(mixture.weights) - np.log(spread).sum(axis=-1)
+    for run, part in np.ndindex(constant.shape):
+        away = (rows - mixture.means[run, part]) @ np.linalg.inv(roots[run, part]).T
+        joint.append(constant[run, part] - 0.5 * np.sum(away**2, axis=1))
+    return np.moveaxis(np.reshape(joint, (*constant.shape, len(rows))), 1, 2)
 
 
 def sample(
