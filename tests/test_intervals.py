@@ -141,6 +141,22 @@ def test_a_higher_level_reaches_farther_and_a_seed_repeats() -> None:
     assert fit.intervals(seed=3).as_dict() == fit.intervals(seed=3).as_dict()
 
 
+def test_intervals_of_centres_do_not_depend_on_the_columns_units() -> None:
+    """Drawn rows spread about their centres by the half ranges in which the fit counts distances:
+    incomes do not spread ages over all their limits."""
+    spots, scale = np.array([[-0.5, -0.5], [0.5, 0.4], [-0.3, 0.6]]), np.array([55.0, 1e5])
+    rows = np.random.default_rng(0).normal(np.repeat(spots, 200, axis=0), 0.08)
+    ends = []
+    for unit in (np.ones(2), scale):
+        limits = dict(zip("ab", [(-u, u) for u in unit], strict=True))
+        schema = dp.Schema.from_bounds(limits)
+        table = load.load(pd.DataFrame(unit * rows, columns=["a", "b"]), schema=schema)
+        fit = dp.fit("kmeans", table, privacy=dp.Privacy(epsilon=2, delta=1e-5), seed=0)
+        ends.append(fit.intervals().same_rows["centers"] / unit[:, None])
+    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-6, atol=1e-9)
+    assert np.max(ends[1][..., 1] - ends[1][..., 0]) < 0.5
+
+
 @pytest.mark.merge
 def test_it_covers_what_the_fit_finds_without_noise() -> None:
     """Of many draws, at least the share that results-intervals.md states."""

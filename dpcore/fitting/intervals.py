@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 Arrays = dict[str, Array]
 Match = Callable[[Arrays, Arrays, Array], Arrays]
-Draw = Callable[[Any, int, np.random.Generator], "pd.DataFrame"]
+Draw = Callable[[Any, int, np.random.Generator, Array], "pd.DataFrame"]
 
 LEVEL = 0.9
 EARLIER = "an earlier version of this method made the fit"
@@ -79,7 +79,7 @@ def as_they_are(arrays: Arrays, reference: Arrays, scale: Array) -> Arrays:
     return arrays
 
 
-def _sampled(parameters: Any, count: int, rng: np.random.Generator) -> pd.DataFrame:
+def _sampled(parameters: Any, count: int, rng: np.random.Generator, scale: Array) -> pd.DataFrame:
     rows: pd.DataFrame = parameters.sample(count, rng)
     return rows
 
@@ -100,16 +100,16 @@ class Uncertainty:
     or of numbers ``(d,)``. population: whether there are intervals for the population, which were
     seen to hold. widen: what simulated distances are multiplied by. match: from parts and a
     reference to the parts in its order, in units ``(d,)`` of the columns. draw: rows from released
-    parameters. shares: arrays between 0 and 1. variances: arrays, or diagonals of matrices, not
-    below 0. cosines: arrays between -1 and 1. from_zero: the sentence about columns whose numbers
-    of places can be told from 0, ``(d,)``, if these say nothing at 0. refuse: why settings allow no
-    intervals, or nothing. lost: parts ``(K,)`` or ``(1,)`` of which noise has left too little:
-    their ends are undefined. explained: from released arrays, how far they moved in simulated
-    releases, and units of the columns, what the parts explain beyond one part, if that can be told;
-    0 or less is said. alone: from parameters, one part in place of all; gained: from arrays and
-    units of the columns, what parts gain over one. Where fits of rows of one part gain as much,
-    the parts are no evidence of more. sentence: what could be told apart, from the intervals [told
-    from the places].
+    parameters, in the same units. shares: arrays between 0 and 1. variances: arrays, or diagonals
+    of matrices, not below 0. cosines: arrays between -1 and 1. from_zero: the sentence about
+    columns whose numbers of places can be told from 0, ``(d,)``, if these say nothing at 0. refuse:
+    why settings allow no intervals, or nothing. lost: parts ``(K,)`` or ``(1,)`` of which noise has
+    left too little: their ends are undefined. explained: from released arrays, how far they moved
+    in simulated releases, and units of the columns, what the parts explain beyond one part, if that
+    can be told; 0 or less is said. alone: from parameters, one part in place of all; gained: from
+    arrays and units of the columns, what parts gain over one. Where fits of rows of one part gain
+    as much, the parts are no evidence of more. sentence: what could be told apart, from the
+    intervals [told from the places].
     """
 
     arrays: tuple[str, ...]
@@ -299,7 +299,7 @@ class _Simulated:
         self, parameters: Any, rng: np.random.Generator, count: int | None = None
     ) -> PrivateTable:
         """Rows drawn from a model, by default as many as are simulated, sealed as everybody's."""
-        frame = self.uncertainty.draw(parameters, count or self.simulated, rng)
+        frame = self.uncertainty.draw(parameters, count or self.simulated, rng, self.scale)
         frame = self._tailed(frame, parameters)
         names = [column.name for column in self.schema.numeric_columns()]
         others = [column for column in self.schema.columns if column.role in ("label", "target")]

@@ -16,14 +16,16 @@ if TYPE_CHECKING:
 SPREAD = 0.25  # of rows about a centre, in distances between the two nearest centres
 
 
-def _draw(parameters: KMeansParameters, count: int, rng: np.random.Generator) -> pd.DataFrame:
+def _draw(
+    parameters: KMeansParameters, count: int, rng: np.random.Generator, scale: Array
+) -> pd.DataFrame:
     """Rows about the centres: nothing was released about their spread, so groups are drawn that
-    just touch."""
-    rows, places = parameters.sample(count, rng), parameters.centers
+    just touch, by distances as the fit counts them."""
+    rows, places = parameters.sample(count, rng), parameters.centers / scale
     gaps = np.linalg.norm(places[:, None] - places, axis=-1)
     np.fill_diagonal(gaps, np.inf)
     nearest = gaps.min() if len(places) > 1 else 0.0
-    return rows + SPREAD * nearest * rng.standard_normal(rows.shape)
+    return rows + SPREAD * nearest * scale * rng.standard_normal(rows.shape)
 
 
 def _explained(released: Arrays, moved: Arrays, scale: Array) -> float:
