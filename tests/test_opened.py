@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy
+import wording
 from hypothesis import given
 from hypothesis import strategies as st
 from released import CASES, PLACES, made, people
@@ -32,7 +33,7 @@ from dpcore.registry import MODELS
 from dpcore.releases.beside import content_of
 from dpcore.releases.filter import Amount
 from dpcore.releases.opened import OF_ROWS, OpenedRelease
-from dpcore.schema import Schema
+from dpcore.schema import Column, Schema
 from dpcore.wall.data.clipping import bounded_rows
 from dpcore.wall.table import PrivateTable
 
@@ -300,6 +301,7 @@ def test_frames_and_arrays_in_any_order() -> None:
         plain.drop(columns="region"),
         plain[columns].to_numpy(),
         release.rows(NEW),
+        NEW.to_dict("records"),
     ):
         np.testing.assert_array_equal(release.score_samples(rows), expected)
     lists = plain[columns].astype(float).to_numpy().tolist()
@@ -313,6 +315,21 @@ def test_frames_and_arrays_in_any_order() -> None:
         release.predict(twice)
 
 
+def test_lists_and_frames_are_read_in_the_schemas_notation() -> None:
+    """A list with a cell for each category too: its other cells are dates and numbers as usual."""
+    release = opened("gmm")
+    day = Column("day", type="date", date_format="DD.MM.YYYY", lower=0, upper=30_000)
+    size = Column("x", lower=0.0, upper=10.0, symbols=("cm",))
+    read = replace(release, schema=Schema((day, size, release.schema.column("region"))))
+    expected = [[18_627.0, 2.5, 1.0, 0.0]]
+    for when in ("31.12.2020", "2020-12-31", 18_627):
+        np.testing.assert_array_equal(read.rows([[when, "2.5 cm", 1, 0]]), expected)
+        record = {"day": when, "x": "2.5 cm", "region": "north"}
+        np.testing.assert_array_equal(read.rows([record]), expected)
+    with pytest.raises(InputError, match=rf"^day: {wording.SOME_NO_DATES}; write dates as 2026"):
+        read.rows([["12/31/2020", 2.5, 1, 0]])
+
+
 # --- hostile tables -------------------------------------------------------------------------------
 
 ODD_TABLES: list[tuple[Callable[[], Any], str]] = [
@@ -320,7 +337,7 @@ ODD_TABLES: list[tuple[Callable[[], Any], str]] = [
     (lambda: NEW[["a", "b"]], "^x: the table has no such column"),
     (
         lambda: NEW.assign(x="12 EUR"),
-        "^x: it should contain numbers, but some cells are not numbers; w",
+        f"^x: {wording.SOME_NO_NUMBERS}; write numbers with a point",
     ),
     (lambda: NEW.assign(y=["0,5"] * len(NEW)), r"^y: .*write numbers with a point \(0\.5\)"),
     (
@@ -335,7 +352,7 @@ ODD_TABLES: list[tuple[Callable[[], Any], str]] = [
     (lambda: [[1.0], [2.0, 3.0]], "^rows: they are not a table"),
     (lambda: None, "^rows: they are not a table"),
     (lambda: {"x": [1.0]}, "^rows: they are not a table"),
-    (lambda: [["a", "b", "c", "d"]], "^x: it should contain numbers"),
+    (lambda: [["a", "b", "c", "d"]], f"^x: {wording.SOME_NO_NUMBERS}; w"),
 ]
 
 

@@ -36,6 +36,7 @@ REHEARSAL_UNPAID = "a rehearsal, which cannot be charged to a ledger"
 REPLACED_DOCUMENT = "replacing one author's document"
 LOCATED = ("distances from the middle", "mean of all rows", "distances from the mean")
 SIMPLEST = "mean and covariance of all rows"
+SOME_NO_DATES = "some cells are not dates"
 SOME_NO_NUMBERS = "some cells are not numbers"
 SPREADSHEET = "it is a spreadsheet"
 TABLE_GAUSSIAN = "GGG, moments accountant, orders up to 100"

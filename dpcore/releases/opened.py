@@ -6,7 +6,7 @@ budget, however often it is used and on whatever rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from dpcore.fitting.intervals import Intervals
 
-    Rows = pd.DataFrame | NDArray[Any] | Sequence[Sequence[Any]]
+    Rows = pd.DataFrame | NDArray[Any] | Sequence[Sequence[Any]] | Sequence[Mapping[str, Any]]
 
 
 # What a release may say of each row, and what to say of one that does not.
@@ -103,10 +103,10 @@ class OpenedRelease:
     dossier: its record. schema: the public limits. fit: parameters, guarantee and ledger, as of
     :func:`dpcore.fit`. model, how: what the package declares of the model.
 
-    Rows are a data frame with the schema's columns, or one or an array ``(n, d)`` with the columns
-    of the release (:attr:`columns`), in the data's own units. Each cell is read by the rule under
-    which private rows were: see :meth:`rows`. A method that the model does not have raises
-    InputError with the reason and what there is instead.
+    Rows are a data frame or records with the schema's columns, or an array ``(n, d)`` or one of
+    these with the columns of the release (:attr:`columns`), in the data's own units. Each cell is
+    read by the rule under which private rows were: see :meth:`rows`. A method that the model does
+    not have raises InputError with the reason and what there is instead.
 
     **Guarantee:** that of the release; using it reads nothing else and costs nothing.
     """
@@ -318,19 +318,28 @@ class OpenedRelease:
             if absent and set(self.columns) <= set(rows.columns):
                 for name in self.columns:
                     demand_column(rows, name)
-                return np.column_stack([numbers_meant(name, rows[name]) for name in self.columns])
+                return np.column_stack(
+                    [
+                        numbers_meant(column.name, rows[column.name])
+                        if column.category is not None
+                        else self.schema.numbers(column.source, rows[column.name])
+                        for column in self.schema.numeric_columns()
+                    ]
+                )
             return numbers_of(rows, self._features)
         except InputError as refusal:
             remedy = "give the release's columns, as its report lists them"
+            problem = refusal.problem
             if refusal.field in rows.columns:
                 dates = refusal.field in {c.name for c in self.schema.columns if c.type == "date"}
                 comma = self.schema.file is not None and self.schema.file.decimal == ","
                 mark = "comma (0,5)" if comma else "point (0.5)"
                 how = "dates as 2026-12-31" if dates else f"numbers with a {mark}"
                 remedy = f"write {how}, and correct or clear the other cells of this column"
+                problem = f"some cells are not {'dates' if dates else 'numbers'}"
                 if list(rows.columns).count(refusal.field) > 1:
-                    remedy = refusal.remedy
-            raise InputError(refusal.field, refusal.problem, remedy) from None
+                    problem, remedy = refusal.problem, refusal.remedy
+            raise InputError(refusal.field, problem, remedy) from None
 
     def demand_sound(self) -> None:
         """Raise ValueError unless the numbers fit together: the middle of the limits goes through
@@ -413,9 +422,11 @@ class OpenedRelease:
         return pd.DataFrame(rows, columns=list(self.columns))
 
     def _as_frame(self, rows: Any) -> pd.DataFrame:
-        """An array in the order of the release's columns."""
+        """Records by the columns' names, or an array in the order of the release's columns."""
         import pandas as pd
 
+        if isinstance(rows, list | tuple) and rows and all(isinstance(r, Mapping) for r in rows):
+            return pd.DataFrame(list(rows), dtype=object)
         cells = np.asarray(rows, dtype=None if isinstance(rows, np.ndarray) else object)
         names = self.columns
         if cells.ndim != 2 or cells.shape[1] != len(names):

@@ -160,9 +160,9 @@ def test_without_rows_it_says_what_a_row_is(run: Run) -> None:
         (
             "150,82",
             '"150,5",82',
-            "pressure: it should contain numbers, but some cells are not numbers",
+            f"pressure: {wording.SOME_NO_NUMBERS}; write numbers with a point (0.5)",
         ),
-        ("p2,150", "p2,8675309 EUR", "pressure: it should contain numbers"),
+        ("p2,150", "p2,8675309 EUR", f"pressure: {wording.SOME_NO_NUMBERS}"),
         ("p2,150,82", "p2,150,5,82", "new.csv: some rows have more or fewer cells than the head"),
         (ROWS, "", "new.csv: the file is empty; give a table with a header line."),
         (ROWS.split("\n", 1)[1], "", "new.csv: it has a header but no rows; give a table with row"),
