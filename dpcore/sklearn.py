@@ -256,10 +256,15 @@ def with_columns(model: Any, columns: Sequence[str]) -> Any:
 
 
 def _cells_read(X: Any) -> Any:
-    """A data frame, an array of other things than numbers, and a masked array, whose masked cells
-    are missing, cell by cell; anything else as it is."""
+    """A data frame, also of polars or Arrow, an array of other things than numbers, and a masked
+    array, whose masked cells are missing, cell by cell; anything else as it is."""
     import pandas as pd
 
+    if not isinstance(X, pd.DataFrame) and hasattr(X, "to_pandas"):
+        try:
+            X = X.to_pandas()
+        except (ValueError, TypeError, OverflowError):  # it would quote a cell
+            raise InputError(*NO_NUMBER) from None
     masked = isinstance(X, np.ma.MaskedArray)
     if isinstance(X, np.ndarray) and X.ndim == 2 and (masked or X.dtype.kind not in "biufc"):
         return _cells_read(pd.DataFrame(X)).to_numpy()

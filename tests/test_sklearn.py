@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from datetime import date, datetime
 from typing import Any
 
 import numpy as np
@@ -658,6 +659,17 @@ def test_a_table_of_arrows_has_the_names_of_its_columns() -> None:
     np.testing.assert_array_equal(one.cluster_centers_, two.cluster_centers_)
     assert two.feature_names_in_.tolist() == ["a", "b"]
     assert one.score(table) == two.score(arrow)
+
+
+def test_cells_of_arrows_mean_what_those_of_a_frame_do() -> None:
+    """Days would count as numbers of days, moments as microseconds, and 1_0 as ten."""
+    model = DPKMeans(2, epsilon=50.0, bounds=(0, 10), random_state=0)
+    words = pa.table({"a": ["TRUE", "0", "NA", "1"] * 50})
+    found = clone(model).fit(words.to_pandas()).cluster_centers_
+    np.testing.assert_array_equal(clone(model).fit(words).cluster_centers_, found)
+    for cell in ("1_0", date(2020, 1, 1), datetime(2020, 1, 1)):
+        with pytest.raises(dp.InputError, match=NO_NUMBER[1]):
+            model.fit(pa.table({"a": [cell] * 50}))
 
 
 @pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
