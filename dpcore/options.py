@@ -237,7 +237,7 @@ class Settings:
         if unknown := words.keys() - options.keys() - {"components"}:
             raise TypeError(f"{cls.__name__} has no option {min(unknown)}")
         checked = {
-            name: options[name].check(name, value)
+            name: options[name].check("n_components" if name == "components" else name, value)
             for name, value in words.items()
             if name in options and value is not None
         }
@@ -272,9 +272,10 @@ def _named(attribute: Field[Any]) -> dict[str, Any]:
 
 
 def demand_options(model: str, settings: type[Settings], words: Mapping[str, Any]) -> None:
-    """Raise InputError for an option that a model does not have."""
-    own = [name for name in settings.options() if name != "components"]
-    for name in words:
-        if name not in own:
-            takes = "it takes " + ", ".join(["n_components", *own])
+    """Raise InputError for an option that a model does not have, among them a number of parts,
+    unless it is left out (``None``) or 1."""
+    own = ["n_components" if name == "components" else name for name in settings.options()]
+    for name, value in words.items():
+        if name not in own and not (name == "n_components" and value in (None, 1)):
+            takes = f"it takes {', '.join(own)}" if own else "leave it out"
             raise InputError(name, f"model {model!r} takes no such option", takes)

@@ -381,7 +381,13 @@ class _Alone(_Bounded):
         own = (name for name in self._get_param_names() if name not in shared)
         options = {self._options.get(name, name): getattr(self, name) for name in own}
         rows = self._numbers(X)
-        self._fitted_to(_sealed(rows, self._names(rows), self.bounds), self._model, **options)
+        try:
+            self._fitted_to(_sealed(rows, self._names(rows), self.bounds), self._model, **options)
+        except InputError as refusal:  # in the words of this estimator's parameters
+            words = {option: name for name, option in self._options.items()}
+            if refusal.field not in words:
+                raise
+            raise InputError(words[refusal.field], refusal.problem, refusal.remedy) from None
         return self._learned()
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 import dpcore as dp
+from dpcore.declaration import declaration
 from dpcore.releases.api import Release
 from dpcore.releases.filter import Amount
 from dpcore.schema import Column, Schema
@@ -70,6 +71,7 @@ HOME = TemporaryDirectory()
 def made(model: str) -> Release:
     """One release of a model, made once."""
     columns, options, _ = CASES[model]
+    parts = {"n_components": 2} if "components" in declaration(model).settings.options() else {}
     home = Path(HOME.name)
     if not (home / "budget.sqlite").exists():
         dp.BudgetLedger.create(home / "budget.sqlite", Amount(90.0, 1e-5))
@@ -80,5 +82,5 @@ def made(model: str) -> Release:
         ledger=home / "budget.sqlite",
         out=home / model,
         synthetic_rows=5,
-        **{"n_components": 2, **options},
+        **{**parts, **options},
     )

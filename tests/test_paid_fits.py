@@ -223,7 +223,7 @@ def test_a_sample_that_no_adjacency_covers_costs_nothing(tmp_path: Path) -> None
         ({"schema": Schema.from_bounds({"x": (-9.0, 9.0), "y": (-9.0, 9.0)})}, "schema"),
         ({"on_plan": print}, "on_plan"),
         ({"privacy": replace(ONE, mode="paper", accountant="linear")}, "mode"),
-        ({"model": "fa", "n_components": 3}, "factors"),
+        ({"model": "fa", "n_components": 3}, "number of factors"),
         ({"table": ROWS}, "table"),
     ],
 )

@@ -822,7 +822,7 @@ def _centres(**words: Any) -> Any:
         (partial(_sweep, seed=-1), "^seed: -1 is below 0"),
         (partial(_sweep, test_fraction="x"), "^test_fraction: 'x' is not a number"),
         (partial(_sweep, test_fraction=1.0), "^test_fraction: 1.0 is not strictly between"),
-        (partial(_sweep, n_components=None), "^components: none was given"),
+        (partial(_sweep, n_components=None), "^n_components: none was given"),
         (partial(_sweep, draws=10**400), "^draws: the number is too large"),
         (partial(_sweep, draws=10**300), "^draws: .* is above 10000"),
         (partial(_sweep, splits=10**300), "^splits: .* is above 10000"),

@@ -226,7 +226,7 @@ def test_a_dossier_names_what_the_rounding_of_other_rows_rests_on(
         privacy=asked(adjacency=adjacency),
         ledger=path,
         out=tmp_path / "out",
-        n_components=2,
+        n_components=None if model == "gmm-release" else 2,
     )
     told = " ".join(made.dossier["guarantee"]["assumptions"])
     assert ("wherever in the table" in told) == moves

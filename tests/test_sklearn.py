@@ -309,6 +309,28 @@ def test_components_that_cannot_be_kept_are_refused_before_the_fit(count: Any) -
     assert not hasattr(model, "fit_")
 
 
+@pytest.mark.parametrize(
+    ("model", "named"),
+    [
+        (DPGaussianMixture(0), "n_components: 0 is below 1"),
+        (DPKMeans(0), "n_clusters: 0 is below 1"),
+        (DPKMeans(5000), "number of centres: there are more centres than rows"),
+        (DPFactorAnalysis(1.5), "n_components: 1.5 is not a whole number"),
+        (DPProbabilisticPCA(1.5), "n_components: 1.5 is not a whole number"),
+    ],
+    ids=str,
+)
+def test_a_refusal_names_a_parameter_of_the_estimator(model: Any, named: str) -> None:
+    with pytest.raises(dp.InputError, match=f"^{named}"):
+        model.set_params(bounds=(-10, 10)).fit(rows())
+
+
+@pytest.mark.parametrize("model", ["mean", "covariance", "ppca"])
+def test_a_model_without_parts_takes_no_number_of_them(model: str) -> None:
+    with pytest.raises(dp.InputError, match=f"^n_components: model '{model}' takes no such option"):
+        dp.fit(model, dp.load("bundled:three_groups"), privacy=None, n_components=5)
+
+
 def test_one_column_is_refused_as_such() -> None:
     """Not by a number of components that would be refused as well."""
     with pytest.raises(dp.InputError, match="two or more"):

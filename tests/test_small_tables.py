@@ -112,8 +112,8 @@ def test_a_small_table_gives_a_result_or_one_sentence(
 def test_a_study_of_more_parts_than_rows_is_refused_as_a_fit_is(model: str, parts: str) -> None:
     table, setting = small(model, "two rows"), dp.Setting(model, 3)
     said = (
-        f"components: there are more {parts} than rows; ask for fewer {parts} or use data with "
-        "more rows"
+        f"number of {parts}: there are more {parts} than rows; ask for fewer {parts} or use data "
+        "with more rows"
     )
     with pytest.raises(dp.InputError, match=said):
         dp.study(table, setting)

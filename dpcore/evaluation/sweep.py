@@ -101,7 +101,7 @@ def sweep(
         if not (mode == "paper" and method == "exact" and len(methods) > 1)
         for e in epsilons
     ]
-    options = {"n_components": whole("components", n_components), **options}
+    options = {"n_components": whole("n_components", n_components), **options}
     scores: list[Array] = []
     references: list[tuple[float, float]] = []
     baselines: list[Array] = []

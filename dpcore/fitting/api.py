@@ -121,7 +121,7 @@ def fit(
     *,
     schema: Schema | None = None,
     privacy: Privacy | None,
-    n_components: int = 3,
+    n_components: int | None = None,
     seed: int | None = None,
     clip: float | None = None,
     **options: Any,
@@ -130,14 +130,15 @@ def fit(
 
     model: a name of the registry (``gmm``, ``kmeans``, ``fa``, ``symmetric-mixture``,
     ``mixture-regression``, ``missing-regression``, ``mean``, ...). n_components: its groups,
-    centres, factors or topics. schema: public bounds, if the table has none yet. seed: ``None``
-    draws from the system's entropy; a number makes a rehearsal that can be repeated. clip: radius
-    of the clipping ball as a share of what the bounds allow (default 1; without privacy infinite:
-    no clipping). options: the model's own, for a mixture ``iterations``, ``covariance`` (full |
-    diag | spherical), ``prior`` (map | mle), ``combination`` (GGG | LLG), ``start``; for gradient
-    models ``iterations``, ``algorithm`` (em | clipped | robust), ``sigma``, ``tau``,
-    ``threshold``, ``missing_rate``, ``trust`` (central | local); for a mean ``trust`` (central |
-    local | local_onebit), ``tau``, ``rows`` (a public guess, where their number is private).
+    centres, factors, units or topics, where it has any [3]. schema: public bounds, if the table has
+    none yet. seed: ``None`` draws from the system's entropy; a number makes a rehearsal that can be
+    repeated. clip: radius of the clipping ball as a share of what the bounds allow (default 1;
+    without privacy infinite: no clipping). options: the model's own, for a mixture ``iterations``,
+    ``covariance`` (full | diag | spherical), ``prior`` (map | mle), ``combination`` (GGG | LLG),
+    ``start``; for gradient models ``iterations``, ``algorithm`` (em | clipped | robust), ``sigma``,
+    ``tau``, ``threshold``, ``missing_rate``, ``trust`` (central | local); for a mean ``trust``
+    (central | local | local_onebit), ``tau``, ``rows`` (a public guess, where their number is
+    private).
 
     Memory beside the table's: for a mixture what its rows' squares take, up to 768 MiB kept between
     steps; a table read in blocks takes no more than a block.
@@ -145,6 +146,7 @@ def fit(
     **Guarantee:** ``fit.guarantee``; it follows from ``fit.ledger`` alone.
     Raises InputError with field, finding and remedy.
     """
+    demand_options(model, recipe(model).options, {"n_components": n_components})
     grid = fit_grid(
         model,
         table,
@@ -168,7 +170,7 @@ def fit_grid(
     *,
     schema: Schema | None = None,
     privacy: Sequence[Privacy] | None,
-    n_components: int = 3,
+    n_components: int | None = None,
     draws: Sequence[int] = (0,),
     seed: int | None = None,
     secret: bytes = b"",

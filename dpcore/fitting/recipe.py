@@ -216,7 +216,7 @@ def demand_enough_rows(model: str, components: int, rows: int, things: str = "ro
     if components > rows:
         declared = declaration(model)
         raise InputError(
-            "factors" if declared.parts == "factors" else "components",
+            f"number of {declared.parts}",
             f"there are more {declared.parts} than {things}",
             f"ask for fewer {declared.parts} or use data with more {things}",
         )

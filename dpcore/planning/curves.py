@@ -190,9 +190,8 @@ def _rising(shares: Array) -> Array:
 
 def release_setting(model: str, schema: Schema, adjacency: str, options: dict[str, Any]) -> Setting:
     """What is simulated: a release as it is made, with its own defaults where nothing is said."""
-    usual_parts = min(3, declaration(model).most)
-    components, clip = options.pop("n_components", usual_parts), options.pop("clip", None)
-    how = recipe(model)
+    parts, clip = options.pop("n_components", None), options.pop("clip", None)
+    components, how = min(3, declaration(model).most) if parts is None else parts, recipe(model)
     setting = Setting(
         model,
         components,
@@ -201,7 +200,7 @@ def release_setting(model: str, schema: Schema, adjacency: str, options: dict[st
         rows_per_person=schema.rows_per_person,
         clip=how.clip if clip is None else clip,
     )
-    demand_whole(model, setting.request(1.0), components, options)
+    demand_whole(model, setting.request(1.0), {"n_components": parts, **options})
     usual = how.settings(components=components, **options)
     own = {
         name: getattr(usual, name)

@@ -74,7 +74,7 @@ def release(
     privacy: Privacy,
     ledger: str | Path | BudgetLedger,
     out: str | Path,
-    n_components: int = 3,
+    n_components: int | None = None,
     accept_delta: bool = False,
     chosen_on: str = "unsaid",
     synthetic_rows: int = 1000,
@@ -107,7 +107,7 @@ def release(
     demand_privacy(privacy)
     public = _demand_releasable(table, privacy, chosen_on, options)
     schema = public if isinstance(public, Schema) else public.table
-    demand_whole(model, privacy, n_components, options)
+    demand_whole(model, privacy, {"n_components": n_components, **options})
     rows = whole("synthetic_rows", synthetic_rows)
     texts = {"file": file, "controller": controller, "purpose": purpose}
     statements: dict[str, Any] = {name: _one_line(name, text) for name, text in texts.items()}
@@ -264,13 +264,14 @@ def _demand_unicode(texts: Mapping[str, str]) -> None:
             ) from None
 
 
-def demand_whole(model: str, privacy: Privacy, components: int, options: dict[str, Any]) -> None:
+def demand_whole(model: str, privacy: Privacy, options: dict[str, Any]) -> None:
     """Raise InputError where a fit draws samples, or plans other noise: nothing here counts that. A
     number of rows to draw may be all there are, but only the rows tell.
     """
     how = recipe(model)
     demand_options(model, how.options, options)
-    settings = how.settings(components=components, **options)
+    own = {name: value for name, value in options.items() if name != "n_components"}
+    settings = how.settings(components=options.get("n_components"), **own)
     drawn = how.sampled and getattr(settings, "minibatch", None) is not None
     if not drawn:
         settings = how.sized(settings, None, privacy.adjacency)

@@ -61,7 +61,7 @@ def paid_fit(
     demand_privacy(privacy)
     demand_loaded(table)
     demand_unsettled("a fit charged to a ledger", options)
-    own = {name: options[name] for name in options if name not in ("n_components", "clip")}
+    own = {name: options[name] for name in options if name != "clip"}
     demand_options(model, recipe(model).options, own)
     if privacy.mode != "proved":
         raise InputError("mode", "a paper's claim cannot be charged to a ledger", "choose proved")

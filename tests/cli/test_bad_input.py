@@ -104,7 +104,12 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "a number feature has no bounds",
     ),
     ("no bounds", fitted("t.csv", f"a,b\n{ROWS}", schema=None), "schema", "no public bounds"),
-    (wording.TOO_MANY_GROUPS, good(*BUDGET, "--components", "4"), "components", "more groups than"),
+    (
+        wording.TOO_MANY_GROUPS,
+        good(*BUDGET, "--components", "4"),
+        "number of groups",
+        "more groups than",
+    ),
     ("no groups", good(*BUDGET, "--components", "0"), "components", "0 is below 1"),
     (
         "words in a folder",
@@ -610,10 +615,20 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ),
     ("centres of factors", other("fa", "--components", "1"), "command line", "use --factors"),
     ("factors of groups", good(*BUDGET, "--factors", "1"), "command line", "no option --factors"),
-    ("more centres than rows", other("kmeans", "--components", "4"), "components", "than rows"),
+    (
+        "more centres than rows",
+        other("kmeans", "--components", "4"),
+        "number of centres",
+        "than rows",
+    ),
     ("no centres", other("kmeans", "--components", "0"), "components", "0 is below 1"),
     ("factors < 0", other("fa", "--factors", "-1"), "factors", "-1 is below 1"),
-    ("factors = columns", other("fa", "--factors", "2"), "factors", "ask for fewer factors"),
+    (
+        "factors = columns",
+        other("fa", "--factors", "2"),
+        "number of factors",
+        "ask for fewer factors",
+    ),
     ("steps of factors", other("fa", "--iterations", "0"), "iterations", "0 is below 1"),
     (
         "metric of another model",

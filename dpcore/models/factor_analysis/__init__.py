@@ -32,7 +32,7 @@ from dpcore.options import (
 
 
 def _factors(name: str, value: object) -> int:
-    return whole("factors", value, least=0)
+    return whole(name, value, least=0)
 
 
 @dataclass(frozen=True)

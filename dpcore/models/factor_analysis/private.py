@@ -137,7 +137,7 @@ def demand_fewer_factors(factors: int, columns: int) -> None:
     """Raise InputError for as many factors as columns, or more: they would explain nothing."""
     if factors >= columns:
         raise InputError(
-            "factors", "there must be fewer factors than columns", "ask for fewer factors"
+            "number of factors", "there must be fewer factors than columns", "ask for fewer factors"
         )
 
 
