@@ -96,10 +96,10 @@ def simulated_on(things: str, judged: str) -> str:
 
 def over_worlds(epsilon: float, low: float, high: float, median: float) -> str:
     """What one release keeps on rows that are hard, easy and medium."""
-    return (
-        f"With ε = {show(epsilon)}, a release keeps {low:.0%} to {high:.0%} on rows from hard to "
-        f"easy, and {median:.0%} on medium ones."
-    )
+    least, most = f"{low:.0%}", f"{high:.0%}"
+    share = least if least == most else f"{least} to {most}"
+    medium = "" if least == most else f", and {median:.0%} on medium ones"
+    return f"With ε = {show(epsilon)}, a release keeps {share} on rows from hard to easy{medium}."
 
 
 # The ledger: opened or started.
