@@ -6,6 +6,8 @@ to a heading and lines.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,18 @@ def column_titles(record: dict[str, Any]) -> list[str]:
     return [name if unit is None else f"{name} ({unit})" for name, unit in names]
 
 
+def in_digits(number: float, limits: Sequence[float], least: int = 4, mark: str = "") -> str:
+    """A number between limits, with as many digits more as the numbers there have in common.
+
+    mark: of thousands.
+
+    >>> in_digits(52.18, (0, 110)), in_digits(1000050.12, (1_000_000, 1_000_100))
+    ('52.18', '1000050.12')
+    """
+    common = abs(number) / max(float(limits[1]) - float(limits[0]), 1e-300)
+    return f"{number:{mark}.{min(15, least + max(0, math.ceil(math.log10(max(common, 1.0)))))}g}"
+
+
 def group_table(record: dict[str, Any]) -> Table:
     """Of a fit with weights, means and covariances: a line for each group."""
     parameters, titles = record["parameters"], column_titles(record)
@@ -34,7 +48,8 @@ def group_table(record: dict[str, Any]) -> Table:
     ):
         line: dict[str, Any] = {"group": k + 1, "share": f"{share:.1%}"}
         for i, title in enumerate(titles):
-            line[title] = f"{mean[i]:.4g} ± {covariance[i][i] ** 0.5:.3g}"
+            place = in_digits(mean[i], record["bounds"][i])
+            line[title] = f"{place} ± {covariance[i][i] ** 0.5:.3g}"
         lines.append(line)
     return "Each group: its share of the rows; mean ± standard deviation of each column.", lines
 
@@ -56,7 +71,8 @@ def far_columns(part: str, record: dict[str, Any], places: Any, shares: Any) -> 
             part: str(k + 1),
             "share": f"{share:.1%}",
             "farthest in": ", ".join(
-                f"{names[i]} {where[k, i]:.4g}" for i in np.argsort(-away[k])[:STRONGEST]
+                f"{names[i]} {in_digits(where[k, i], record['bounds'][i])}"
+                for i in np.argsort(-away[k])[:STRONGEST]
             ),
         }
         for k, share in enumerate(shares)

@@ -81,6 +81,19 @@ def test_the_table_of_a_fit_names_every_column_with_its_unit(run: Run) -> None:
         assert f"{column.name} ({column.unit})" in text
 
 
+@pytest.mark.parametrize("model", ["gmm --components 2", "kmeans --components 2", "mean"])
+def test_means_far_from_0_have_the_digits_that_tell_them_apart(
+    model: str, run: Run, tmp_path: Path
+) -> None:
+    """Years, or moments in seconds: to a ten thousandth of their limits."""
+    places = [f"{1_000_020 + 60 * (i % 2) + i / 500}" for i in range(400)]
+    (tmp_path / "far.csv").write_text("\n".join(["a", *places]), encoding="utf-8")
+    limits = "[columns.a]\nlower = 1000000\nupper = 1000100\n"
+    (tmp_path / "far.toml").write_text(limits, encoding="utf-8")
+    told = run("fit", *model.split(), tmp_path / "far.csv", "--epsilon", 50, "--delta", 1e-5).out
+    assert len(set(re.findall(r"10000\d\d\.\d+", told))) == (1 if model == "mean" else 2)
+
+
 def test_a_regenerated_table_shows_its_rows_curve_by_curve(run: Run, tmp_path: Path) -> None:
     page = tmp_path / "noise.html"
     text = run("reproduce", "dp-em-table-noise", "--html", page).out

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpcore.arrays import Array
 from dpcore.checks import listed
-from dpcore.fitting.result_table import FEW_COLUMNS, STRONGEST, Table, column_titles
+from dpcore.fitting.result_table import FEW_COLUMNS, STRONGEST, Table, column_titles, in_digits
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.shared.parameters import ColumnParameters
@@ -106,7 +106,7 @@ def result_table(record: dict[str, Any]) -> Table:
     loadings = np.array(parameters["loadings"])
     visible = np.flatnonzero(np.any(loadings != 0.0, axis=0))
     if len(titles) <= FEW_COLUMNS:
-        lines = _column_lines(parameters, titles, visible)
+        lines = _column_lines(record, titles, visible)
         about = (
             "Each column: its mean, its loading on each factor, and its unique standard deviation."
         )
@@ -121,18 +121,19 @@ def result_table(record: dict[str, Any]) -> Table:
 
 
 def _column_lines(
-    parameters: dict[str, Any], titles: list[str], visible: NDArray[np.intp]
+    record: dict[str, Any], titles: list[str], visible: NDArray[np.intp]
 ) -> list[dict[str, Any]]:
+    parameters = record["parameters"]
     return [
         {
             "column": title,
-            "mean": f"{mean:.4g}",
+            "mean": mean,
             **{f"factor {k + 1}": f"{loadings[k]:+.3g}" for k in visible},
             "its own": f"{own**0.5:.3g}",
         }
         for title, mean, loadings, own in zip(
             titles,
-            parameters["mean"],
+            map(in_digits, parameters["mean"], record["bounds"]),
             parameters["loadings"],
             parameters["noise_variance"],
             strict=True,

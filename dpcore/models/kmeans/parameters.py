@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.arrays import Array
-from dpcore.fitting.result_table import FEW_COLUMNS, Table, column_titles, far_columns
+from dpcore.fitting.result_table import FEW_COLUMNS, Table, column_titles, far_columns, in_digits
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.wall.data import PublicFrame
@@ -56,6 +56,7 @@ def result_table(record: dict[str, Any]) -> Table:
     for k, (share, centre) in enumerate(
         zip(parameters["shares"], parameters["centers"], strict=True)
     ):
-        place = {title: f"{x:.4g}" for title, x in zip(titles, centre, strict=True)}
+        cells = map(in_digits, centre, record["bounds"])
+        place = dict(zip(titles, cells, strict=True))
         lines.append({"centre": k + 1, "share": f"{share:.1%}", **place})
     return "Each centre: the share of the rows nearest to it, and its coordinates.", lines

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.errors import InputError
-from dpcore.fitting.result_table import Table
+from dpcore.fitting.result_table import Table, in_digits
 from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.privacy import Guarantee
 from dpcore.schema import Schema
@@ -156,7 +156,7 @@ def in_words(unit: str | None, low: float, high: float) -> tuple[str, str]:
     days = day_of(math.floor(round(low, 6))), day_of(math.ceil(round(high, 6)))
     if unit == DAYS and None not in days:
         return str(days[0]), str(days[1])
-    return f"{low:,.6g}", f"{high:,.6g}"
+    return in_digits(low, (low, high), 6, ","), in_digits(high, (low, high), 6, ",")
 
 
 def result_table(record: dict[str, Any]) -> Table:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.arrays import Array
-from dpcore.fitting.result_table import Table, column_titles
+from dpcore.fitting.result_table import Table, column_titles, in_digits
 from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.wall.data import PublicFrame
 
@@ -59,5 +59,6 @@ class MeanParameters(ColumnParameters):
 
 def result_table(record: dict[str, Any]) -> Table:
     """A line for each column: its mean, with its unit."""
-    means = zip(column_titles(record), record["parameters"]["mean"], strict=True)
-    return "Each column's mean.", [{"column": c, "mean": f"{mean:.4g}"} for c, mean in means]
+    cells = map(in_digits, record["parameters"]["mean"], record["bounds"])
+    means = zip(column_titles(record), cells, strict=True)
+    return "Each column's mean.", [{"column": c, "mean": mean} for c, mean in means]
