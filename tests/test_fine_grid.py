@@ -111,8 +111,7 @@ def test_what_is_taken_off_covers_the_lemma() -> None:
 
 
 def test_entries_of_a_release_are_read_as_what_they_are() -> None:
-    """In JSON: nothing, for steps, says that the entry is of a vector, not of a number that moves by
-    one step."""
+    """In JSON: no number of steps says that it is of a vector, not of a number on a coarse grid."""
     one = {"mechanism": "discrete_gaussian", "noise_multiplier": 4.0}
     vector = answer({"events": [{**one, "steps": None}], "delta": DELTA, "method": "pld"})
     number = answer({"events": [one], "delta": DELTA, "method": "pld"})

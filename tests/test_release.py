@@ -233,6 +233,18 @@ def test_a_dossier_names_what_the_rounding_of_other_rows_rests_on(
     assert ("1 to 4,194,304 rows" in told) == hidden
 
 
+def test_synthetic_rows_far_from_0_stay_apart_and_inside_the_limits(
+    book: Path, tmp_path: Path
+) -> None:
+    far = dp.Schema.from_bounds({"a": (1_000_000, 1_000_005), "b": (0, 1)})
+    rows = np.random.default_rng(0).uniform(size=(200, 2)) * [5.0, 1.0] + [1e6, 0.0]
+    data = dp.load(pd.DataFrame(rows, columns=["a", "b"]), schema=far)
+    api.release("gmm", data, privacy=asked(), ledger=book, out=tmp_path / "out", n_components=1)
+    drawn = pd.read_csv(tmp_path / "out" / "synthetic.csv")
+    assert drawn["a"].between(1_000_000, 1_000_005).all()
+    assert drawn["a"].nunique() > 500
+
+
 def test_a_method_with_other_noise_is_not_released(book: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="discrete Gaussian"):
         api.release(

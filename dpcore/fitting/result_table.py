@@ -14,6 +14,7 @@ import numpy as np
 
 FEW_COLUMNS = 20  # which are shown one by one
 ROUNDING = 1e-9  # of the limits: parts that are no farther apart are the same
+MOST_DIGITS = 15  # that a number can have
 STRONGEST = 4  # columns of a part that are named where there are more
 
 Table = tuple[str, list[dict[str, Any]]]
@@ -31,10 +32,19 @@ def in_digits(number: float, limits: Sequence[float], least: int = 4, mark: str 
     mark: of thousands.
 
     >>> in_digits(52.18, (0, 110)), in_digits(1000050.12, (1_000_000, 1_000_100))
-    ('52.18', '1000050.12')
+    ('52.18', '1000050.1')
     """
-    common = abs(number) / max(float(limits[1]) - float(limits[0]), 1e-300)
-    return f"{number:{mark}.{min(15, least + max(0, math.ceil(math.log10(max(common, 1.0)))))}g}"
+    return f"{number:{mark}.{min(MOST_DIGITS, least + common_digits(number, limits))}g}"
+
+
+def common_digits(number: float, limits: Sequence[float]) -> int:
+    """How many leading digits of a number those between the limits share, about.
+
+    >>> common_digits(50, (0, 110)), common_digits(2007, (1990, 2029))
+    (0, 1)
+    """
+    width = max(float(limits[1]) - float(limits[0]), 1e-300)
+    return math.floor(math.log10(max(abs(number) / width, 1.0)))
 
 
 def group_table(record: dict[str, Any]) -> Table:

@@ -17,6 +17,7 @@ from dpcore.errors import InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.recipe import recipe
 from dpcore.fitting.result import Fit
+from dpcore.fitting.result_table import MOST_DIGITS, common_digits
 from dpcore.options import demand_options
 from dpcore.privacy import DiscreteGaussian, Event, Gaussian, Ledger, Privacy
 from dpcore.privacy.budget import demand_privacy
@@ -395,13 +396,16 @@ def _unfinished(name: str) -> str:
 
 
 def _as_csv(fit: Fit, rows: int, schema: Schema) -> str | None:
-    """Six figures: rows are drawn from a fit, so more would say nothing. ``None`` for models that
-    do not say what rows look like."""
+    """Six figures beyond those that a column's limits have in common: rows are drawn from a fit, so
+    more would say nothing. ``None`` for models that do not say what rows look like."""
     try:
         fit.sample(1)
     except InputError:
         return None
-    return as_csv(with_dates(fit.sample(rows, schema=schema), schema), "%.6g")
+    limits = [(column.lower, column.upper) for column in schema.numeric_columns()]
+    figures = max((6 + common_digits(max(map(abs, ends)), ends) for ends in limits), default=6)
+    written = with_dates(fit.sample(rows, schema=schema), schema)
+    return as_csv(written, f"%.{min(figures, MOST_DIGITS)}g")
 
 
 def _write(folder: Path, texts: dict[str, str], number: int) -> None:
