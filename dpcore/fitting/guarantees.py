@@ -55,13 +55,15 @@ def guarantee_of(
     request = plan.requests[budget]
     moved = is_part and (limited or request.adjacency == "add_remove")
     proof = None if moved else _proof(ledger, request, schema)
+    paper = request.mode == "paper"
+    printed = recipe(model).printed(request, settings) if paper else None
     return Guarantee(
         epsilon=None if proof is None else proof.epsilon,
         delta=request.delta,
         adjacency=request.adjacency,
         unit=schema.unit,
         rows_per_person=request.rows_per_person,
-        claim=_claim(ledger, request, recipe(model).printed(request, settings), proof, schema),
+        claim=_claim(ledger, request, printed, proof, schema),
         proof=proof,
         assumptions=recipe(model).assumed(_assumptions(request, schema, limited), settings),
         rehearsal=seed is not None or runs > 1 or schema.rehearsal,

@@ -158,7 +158,7 @@ class Recipe:
         raise InputError("mode", "no paper describes a private fit of this model", "choose proved")
 
     def printed(self, request: Privacy, settings: Any) -> Printed | None:
-        """What the paper claims for a request; ``None`` where it claims nothing."""
+        """What the paper claims for a request in paper mode; ``None`` where it claims nothing."""
         return None
 
     def accountants(self, settings: Any) -> tuple[str, ...]:

@@ -72,8 +72,6 @@ class FactorRecipe(Recipe):
         return PublishedBudget(no_epsilon, multiplier, used, 1)
 
     def printed(self, request: Privacy, settings: FactorSettings) -> Printed | None:
-        if request.mode != "paper":
-            return None
         return Printed(
             "Park, Foulds, Chaudhuri, Welling 2017, section 6 (Analyze Gauss)",
             (

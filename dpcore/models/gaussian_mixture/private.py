@@ -399,7 +399,7 @@ class MixtureRecipe(Recipe):
         return PublishedBudget(epsilon_each, multiplier, used, releases)
 
     def printed(self, request: Privacy, settings: MixtureSettings) -> Printed | None:
-        if request.mode != "paper" or request.accountant not in _SECTION:
+        if request.accountant not in _SECTION:
             return None
         section = _SECTION[request.accountant]
         return Printed(

@@ -84,8 +84,6 @@ class GradientRecipe(Recipe):
         return PublishedBudget(1.0 / multiplier, multiplier, None, releases)
 
     def printed(self, request: Privacy, settings: GradientSettings) -> Printed | None:
-        if request.mode != "paper":
-            return None
         if settings.algorithm == "clipped":
             return Printed(
                 f"{PAPER}, Algorithm 1",

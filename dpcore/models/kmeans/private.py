@@ -107,8 +107,6 @@ class KMeansRecipe(Recipe):
         return PublishedBudget(epsilon_each, 1.0 / epsilon_each, None, steps)
 
     def printed(self, request: Privacy, settings: KMeansSettings) -> Printed | None:
-        if request.mode != "paper":
-            return None
         if settings.algorithm == "dplloyd":
             source = "Su, Cao, Li, Bertino, Jin 2016, section 2.3 (DPLloyd)"
             if request.accountant == "zcdp":

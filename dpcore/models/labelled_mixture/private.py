@@ -83,8 +83,6 @@ class ReleaseRecipe(Recipe):
         return PublishedBudget(epsilons, 1.0 / epsilons, requests[0].delta, 1)
 
     def printed(self, request: Privacy, settings: ReleaseSettings) -> Printed | None:
-        if request.mode != "paper":
-            return None
         return labelled_published.printed(settings.method, settings.neighbours)
 
     def as_made(self, settings: ReleaseSettings, ledger: Ledger) -> ReleaseSettings:

@@ -132,8 +132,6 @@ class LogisticRecipe(Recipe):
         return published_steps(self.events(settings), requests)
 
     def printed(self, request: Privacy, settings: LogisticSettings) -> Printed | None:
-        if request.mode != "paper":
-            return None
         if settings.algorithm == "objective":
             return Printed(OBJECTIVE_SOURCE, REASONS, pure=True)
         return Printed(

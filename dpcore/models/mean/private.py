@@ -65,8 +65,6 @@ class MeanRecipe(Recipe):
         return PublishedBudget(1.0 / multiplier, multiplier, None, 1)
 
     def printed(self, request: Privacy, settings: MeanSettings) -> Printed | None:
-        if request.mode != "paper":
-            return None
         place = "Theorem 2" if settings.method == "improved" else "Lemma 1"
         return Printed(
             f"{PAPER}, {place}",

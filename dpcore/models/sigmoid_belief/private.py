@@ -119,8 +119,6 @@ class BeliefRecipe(Recipe):
         return published_steps(settings.steps.events(), requests)
 
     def printed(self, request: Privacy, settings: BeliefSettings) -> Printed | None:
-        if request.mode != "paper":
-            return None
         return Printed(
             SOURCE,
             (

@@ -107,8 +107,6 @@ class TopicRecipe(Recipe):
         return PublishedBudget(1.0 / noise, noise, delta_each, settings.iterations or 0)
 
     def printed(self, request: Privacy, settings: TopicSettings) -> Printed | None:
-        if request.mode != "paper":
-            return None
         return Printed(
             f"{SOURCE}, equation 28",
             (
