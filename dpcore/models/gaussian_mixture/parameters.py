@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from dpcore.arrays import Array
 from dpcore.fitting.result_table import group_table
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture.mathematics import Mixture
+from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
@@ -18,13 +19,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class MixtureParameters:
+class MixtureParameters(ColumnParameters):
     """One mixture: weights ``(K,)``, means ``(K, d)``, covariances ``(K, d, d)``.
 
     Components stand in the order of their own means, first column first.
     """
 
-    columns: tuple[str, ...]
     weights: Array
     means: Array
     covariances: Array
@@ -44,15 +44,6 @@ class MixtureParameters:
         covariances = self.covariances / (spread[:, None] * spread[None, :])
         means = (self.means - public.center) / spread
         return Mixture(self.weights[None], means[None], covariances[None])
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {
-            "columns": list(self.columns),
-            "weights": self.weights.tolist(),
-            "means": self.means.tolist(),
-            "covariances": self.covariances.tolist(),
-        }
 
     def as_mixture(self) -> Mixture:
         """The same as a batch of one, in own units."""

@@ -10,6 +10,7 @@ import numpy as np
 from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.result_table import STRONGEST, Table
+from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Network
 from dpcore.wall.data import PublicFrame
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class BeliefParameters:
+class BeliefParameters(ColumnParameters):
     """One network: weights ``(J, K)``, visible_bias ``(J,)``, hidden_bias ``(K,)``.
 
     Of binary rows, so it has no units: a pixel is on or off.
     """
 
-    columns: tuple[str, ...]
+    LIMITS = ("lower", "upper")
     lower: Array
     upper: Array
     weights: Array
@@ -71,15 +72,6 @@ class BeliefParameters:
 
     def _network(self) -> Network:
         return Network(self.weights[None], self.visible_bias[None], self.hidden_bias[None])
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {
-            "columns": list(self.columns),
-            "weights": self.weights.tolist(),
-            "visible_bias": self.visible_bias.tolist(),
-            "hidden_bias": self.hidden_bias.tolist(),
-        }
 
     def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
         """Synthetic rows, each pixel at its lower or upper bound."""
