@@ -47,21 +47,43 @@ def common_digits(number: float, limits: Sequence[float]) -> int:
     return math.floor(math.log10(max(abs(number) / width, 1.0)))
 
 
-def group_table(record: dict[str, Any]) -> Table:
+def group_table(record: dict[str, Any], part: str = "group") -> Table:
     """Of a fit with weights, means and covariances: a line for each group."""
     parameters, titles = record["parameters"], column_titles(record)
     if len(titles) > FEW_COLUMNS:
-        return far_columns("group", record, parameters["means"], parameters["weights"])
+        return far_columns(part, record, parameters["means"], parameters["weights"])
     lines = []
     for k, (share, mean, covariance) in enumerate(
         zip(parameters["weights"], parameters["means"], parameters["covariances"], strict=True)
     ):
-        line: dict[str, Any] = {"group": k + 1, "share": f"{share:.1%}"}
+        line: dict[str, Any] = {part: k + 1, "share": f"{share:.1%}"}
         for i, title in enumerate(titles):
             place = in_digits(mean[i], record["bounds"][i])
             line[title] = f"{place} ± {covariance[i][i] ** 0.5:.3g}"
         lines.append(line)
     return "Each group: its share of the rows; mean ± standard deviation of each column.", lines
+
+
+def part_table(
+    part: str, record: dict[str, Any], places: str, shares: str, about: str, form: str = ""
+) -> Table:
+    """A line for each part: its share of the rows, and its number in each column; of many columns,
+    those where it is farthest from the average. places, shares: names of the released arrays
+    ``(K, d)`` and ``(K,)``. form: of a number; by default with digits that tell it apart."""
+    parameters, titles = record["parameters"], column_titles(record)
+    if len(titles) > FEW_COLUMNS:
+        return far_columns(part, record, parameters[places], parameters[shares])
+    lines = [
+        {part: k + 1, "share": f"{share:.1%}"}
+        | {
+            title: f"{number:{form}}" if form else in_digits(number, limits)
+            for title, number, limits in zip(titles, numbers, record["bounds"], strict=True)
+        }
+        for k, (share, numbers) in enumerate(
+            zip(parameters[shares], parameters[places], strict=True)
+        )
+    ]
+    return about, lines
 
 
 def far_columns(part: str, record: dict[str, Any], places: Any, shares: Any) -> Table:

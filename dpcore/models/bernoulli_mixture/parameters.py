@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.arrays import Array
-from dpcore.fitting.result_table import Table
+from dpcore.fitting.result_table import Table, part_table
 from dpcore.models.bernoulli_mixture.mathematics import chances
 from dpcore.models.exponential_family.mathematics import Groups
-from dpcore.models.exponential_family.parameters import group_lines
 from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.wall.data import PublicFrame
 
@@ -62,6 +61,5 @@ class BernoulliParameters(ColumnParameters):
 
 def result_table(record: dict[str, Any]) -> Table:
     """One line a group: its share, and the probability of a yes in each column."""
-    return group_lines(
-        record, "chances", "{:.1%}".format, "the probability of a yes in each column"
-    )
+    about = "Each group: its share of the rows, and the probability of a yes in each column."
+    return part_table("group", record, "chances", "weights", about, ".1%")

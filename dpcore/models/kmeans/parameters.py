@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.arrays import Array
-from dpcore.fitting.result_table import FEW_COLUMNS, Table, column_titles, far_columns, in_digits
+from dpcore.fitting.result_table import Table, part_table
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.wall.data import PublicFrame
@@ -49,14 +49,5 @@ class KMeansParameters(ColumnParameters):
 
 def result_table(record: dict[str, Any]) -> Table:
     """One line a centre: the share of the rows nearest to it, and its coordinates."""
-    parameters, titles = record["parameters"], column_titles(record)
-    if len(titles) > FEW_COLUMNS:
-        return far_columns("centre", record, parameters["centers"], parameters["shares"])
-    lines = []
-    for k, (share, centre) in enumerate(
-        zip(parameters["shares"], parameters["centers"], strict=True)
-    ):
-        cells = map(in_digits, centre, record["bounds"])
-        place = dict(zip(titles, cells, strict=True))
-        lines.append({"centre": k + 1, "share": f"{share:.1%}", **place})
-    return "Each centre: the share of the rows nearest to it, and its coordinates.", lines
+    about = "Each centre: the share of the rows nearest to it, and its coordinates."
+    return part_table("centre", record, "centers", "shares", about)

@@ -122,11 +122,8 @@ def warned(classes: tuple[str, ...], doubts: Array) -> tuple[str, ...]:
 def result_table(record: dict[str, Any]) -> Table:
     """As groups, by the names of their classes; what noise has eaten is said."""
     parameters = record["parameters"]
-    _, lines = group_table(record)
-    named = [
-        {"class" if key == "group" else key: value for key, value in line.items()} for line in lines
-    ]
-    for name, line in zip(parameters["classes"], named, strict=True):
+    _, lines = group_table(record, "class")
+    for name, line in zip(parameters["classes"], lines, strict=True):
         line["class"] = name
     about = "Each class: its share of the rows, and mean ± standard deviation of each column."
     if len(column_titles(record)) > FEW_COLUMNS:
@@ -134,4 +131,4 @@ def result_table(record: dict[str, Any]) -> Table:
             "Each class: its share of the rows, and the columns in which it is farthest from the "
             "average."
         )
-    return about + "".join(f" Warning: {warning}." for warning in parameters["warnings"]), named
+    return about + "".join(f" Warning: {warning}." for warning in parameters["warnings"]), lines

@@ -9,9 +9,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from dpcore.arrays import Array
-from dpcore.fitting.result_table import Table
+from dpcore.fitting.result_table import Table, part_table
 from dpcore.models.exponential_family.mathematics import Groups
-from dpcore.models.exponential_family.parameters import group_lines
 from dpcore.models.poisson_mixture.mathematics import rates
 from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.wall.data import PublicFrame
@@ -58,4 +57,5 @@ class PoissonParameters(ColumnParameters):
 
 def result_table(record: dict[str, Any]) -> Table:
     """One line a group: its share, and the mean count in each column."""
-    return group_lines(record, "rates", "{:.4g}".format, "the mean count in each column")
+    about = "Each group: its share of the rows, and the mean count in each column."
+    return part_table("group", record, "rates", "weights", about, ".4g")
