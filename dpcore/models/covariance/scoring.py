@@ -35,7 +35,6 @@ class CovarianceYardstick(Yardstick):
     of_the_fit = True  # of other rows, the covariance is another one
     alike = 0.95
     metrics = ("correlation_error", "first_component")
-    rival_words: tuple[str, ...] = ()
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Covariances:
         """Exact mean and covariance of the rows inside their bounds, a batch of one."""

@@ -73,7 +73,6 @@ class GradientYardstick(Yardstick):
     simplest = 0
     alike = 0.95
     metrics = ("estimation_error", "test_log_likelihood")
-    rival_words: tuple[str, ...] = ()
 
     def __init__(self, model: GradientModel, part: str, parts: str, simplest: str) -> None:
         self.model = model

@@ -54,7 +54,6 @@ class LimitsYardstick(Yardstick):
     of_the_fit = True
     alike = 0.95
     metrics = ("limit_error", "cells_outside")
-    rival_words: tuple[str, ...] = ()
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Limits:
         """The limits that the same steps find without noise, a batch of one."""

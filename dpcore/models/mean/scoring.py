@@ -35,7 +35,6 @@ class MeanYardstick(Yardstick):
     of_the_fit = True  # of other rows, the mean is another one
     alike = 0.95
     metrics = ("estimation_error", "standardised_error")
-    rival_words: tuple[str, ...] = ()
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Means:
         """The exact means of the rows inside their bounds, a batch of one."""
