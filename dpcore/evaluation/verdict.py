@@ -134,7 +134,7 @@ def found_sentences(grid: BudgetGrid) -> tuple[str, ...]:
 def _recovery(recovered: NDArray[np.bool_], words: Wording) -> str:
     """Parts found, in how many draws; recovered ``(draws, K)``.
 
-    >>> words = Wording("group", "groups", "", "", "")
+    >>> words = Wording("group", "groups", "")
     >>> _recovery(np.array([[True, True], [True, True], [False, True]]), words)
     'Both groups found in 2 of 3 draws.'
     """

@@ -59,14 +59,14 @@ class Wording:
 
     part, parts: what it has K of. simplest: the simplest rival, with its article.
     utility: the axis of what a fit is worth; ``{unit}`` is who one row is about. worth: the same in
-    a sentence.
+    a sentence [both: the log-likelihood].
     """
 
     part: str
     parts: str
     simplest: str
-    utility: str
-    worth: str
+    utility: str = "log-likelihood per {unit}"
+    worth: str = "log-likelihood per row"
 
 
 class Yardstick:

@@ -30,8 +30,6 @@ class FamilyYardstick(Yardstick):
         part="group",
         parts="groups",
         simplest="a single group",
-        utility="log-likelihood per {unit}",
-        worth="log-likelihood per row",
     )
     metrics = ("test_log_likelihood",)
     rival_words = ("clip",)

@@ -35,8 +35,6 @@ class FactorYardstick(Yardstick):
         part="factor",
         parts="factors",
         simplest="a fit without factors",
-        utility="log-likelihood per {unit}",
-        worth="log-likelihood per row",
     )
     simplest = 0
     metrics = ("test_log_likelihood", "test_log_likelihood_scaled", "reconstruction_error")

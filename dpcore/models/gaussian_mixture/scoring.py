@@ -28,8 +28,6 @@ class MixtureYardstick(Yardstick):
         part="group",
         parts="groups",
         simplest="a single Gaussian",
-        utility="log-likelihood per {unit}",
-        worth="log-likelihood per row",
     )
     metrics = ("test_log_likelihood", "test_log_likelihood_scaled")
 

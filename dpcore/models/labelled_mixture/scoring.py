@@ -83,8 +83,6 @@ class ReleaseYardstick(Yardstick):
         part="class",
         parts="classes",
         simplest="one Gaussian for all classes",
-        utility="log-likelihood per {unit}",
-        worth="log-likelihood per row",
     )
     alike_within = 0.25
     metrics = ("reverse_kl", "kl", "accuracy")
