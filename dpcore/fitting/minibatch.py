@@ -248,7 +248,6 @@ def published_steps(events: tuple[Event, ...], requests: Sequence[Privacy]) -> P
     from dpcore.accounting.wbk import as_printed
 
     sigma = np.array([request.noise_multiplier or np.nan for request in requests])
-    for (name, delta), members in groups(requests).items():
-        targets = np.array([requests[i].epsilon for i in members], dtype=float)
+    for name, delta, members, targets in groups(requests):
         sigma[members] = calibrate(events, targets, delta, as_printed(name))
     return PublishedBudget(1.0 / sigma, sigma, None, events[-1].count)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -73,8 +73,7 @@ def plan_noise(
     for i, request in enumerate(requests):
         if request.noise_multiplier is not None:
             factor[i] = request.noise_multiplier / float(noise_of(recipe.main(events)))
-    for (accountant, delta), members in groups(requests).items():
-        targets = [requests[i].epsilon for i in members]
+    for accountant, delta, members, targets in groups(requests):
         parts = [targets] if len(targets) > FEW else [[target] for target in targets]
         solved = (_solved(tuple(events), tuple(part), delta, accountant) for part in parts)
         factor[members] = np.concatenate(list(solved))
@@ -89,10 +88,13 @@ def _solved(
     return tuple(np.ravel(calibrate(events, np.array(targets, dtype=float), delta, accountant)))
 
 
-def groups(requests: Sequence[Privacy]) -> dict[tuple[str, float], list[int]]:
-    """Positions of the requests for an epsilon, by accountant and delta."""
+def groups(requests: Sequence[Privacy]) -> Iterator[tuple[str, float, list[int], Array]]:
+    """Accountant and delta of requests for an epsilon that share both, their positions, and their
+    epsilons ``(n,)``."""
     positions: dict[tuple[str, float], list[int]] = {}
     for i, request in enumerate(requests):
         if request.epsilon is not None and request.delta is not None:
             positions.setdefault((request.accountant, request.delta), []).append(i)
-    return positions
+    for (accountant, delta), members in positions.items():
+        targets = np.array([requests[i].epsilon for i in members], dtype=float)
+        yield accountant, delta, members, targets

@@ -54,22 +54,18 @@ class FactorRecipe(Recipe):
         Raises InputError for a composition method other than linear.
         """
         demand_replacement(requests)
-        multiplier, used = np.empty(len(requests)), delta_each
-        for i, request in enumerate(requests):
-            if request.noise_multiplier is not None:
-                multiplier[i] = request.noise_multiplier
-        for (accountant, delta), members in groups(requests).items():
+        multiplier = np.array([request.noise_multiplier or np.nan for request in requests])
+        for accountant, delta, members, targets in groups(requests):
             if accountant != "linear":
                 raise InputError(
                     "accountant",
                     "the paper makes one release, so there is nothing to compose",
                     "choose linear",
                 )
-            targets = np.array([requests[i].epsilon for i in members], dtype=float)
             multiplier[members] = math.sqrt(2.0 * math.log(1.25 / delta)) / targets
-            used = delta
+            delta_each = delta
         no_epsilon = np.full(len(requests), np.nan)
-        return PublishedBudget(no_epsilon, multiplier, used, 1)
+        return PublishedBudget(no_epsilon, multiplier, delta_each, 1)
 
     def printed(self, request: Privacy, settings: FactorSettings) -> Printed | None:
         return Printed(

@@ -377,8 +377,7 @@ class MixtureRecipe(Recipe):
                 delta_i = delta_each or delta / (2 * releases)
                 multiplier[i] = request.noise_multiplier
                 epsilon_each[i] = np.sqrt(2 * np.log(1.25 / delta_i)) / request.noise_multiplier
-        for (accountant, delta), members in groups(requests).items():
-            targets = np.array([requests[i].epsilon for i in members], dtype=float)
+        for accountant, delta, members, targets in groups(requests):
             if accountant == "exact":
                 _demand_gaussian(settings)
                 multiplier[members] = np.sqrt(releases) / mu_of(targets, delta)

@@ -87,12 +87,8 @@ class KMeansRecipe(Recipe):
         if settings.algorithm == "paper":
             demand_replacement(requests)
         steps = settings.iterations
-        epsilon_each = np.empty(len(requests))
-        for i, request in enumerate(requests):
-            if request.noise_multiplier is not None:
-                epsilon_each[i] = 1.0 / request.noise_multiplier
-        for (accountant, delta), members in groups(requests).items():
-            targets = np.array([requests[i].epsilon for i in members], dtype=float)
+        epsilon_each = 1.0 / np.array([request.noise_multiplier or np.nan for request in requests])
+        for accountant, delta, members, targets in groups(requests):
             if accountant == "linear":
                 epsilon_each[members] = targets / steps
             elif accountant == "zcdp":

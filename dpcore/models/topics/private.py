@@ -99,8 +99,7 @@ class TopicRecipe(Recipe):
                 "adjacency", "the paper's guarantee is for a replaced document", "use replace_one"
             )
         noise = np.array([request.noise_multiplier or np.nan for request in requests])
-        for (name, delta), members in groups(requests).items():
-            targets = np.array([requests[i].epsilon for i in members], dtype=float)
+        for name, delta, members, targets in groups(requests):
             noise[members] = published_noise(
                 settings, targets, delta, _papers(name), delta_each or DELTA_EACH
             )
