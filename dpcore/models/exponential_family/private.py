@@ -23,14 +23,14 @@ from dpcore.models.exponential_family import FamilySettings, mathematics
 from dpcore.models.exponential_family.mathematics import Family, Groups, Window
 from dpcore.models.shared.allocation import step_shares
 from dpcore.models.shared.group_means import count_and_sum_weights
-from dpcore.models.shared.location import View, located
+from dpcore.models.shared.location import View, located, number_of_rows
 from dpcore.models.shared.reach import STEADY
 from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event, Ledger
 from dpcore.schema import Schema
 from dpcore.wall.data import Frame, PublicFrame
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics import Block, InFrame, MixtureSums, NoisyClusters
+from dpcore.wall.statistics import Block, InFrame, MixtureSums
 
 WHOLE_MEAN = "mean of all rows"
 REVIVING = 0.75  # of the steps: the others are left for a group that starts late
@@ -113,7 +113,7 @@ class _FirstReleases:
     """What the first releases say: the number of rows ``(B,)`` and their mean ``(B, d)``; and how
     the steps see the rows: in a window, whose frame clips them to a bound."""
 
-    rows: Array | float
+    rows: Array
     mean: Array
     window: Window
     frame: Frame
@@ -147,8 +147,8 @@ def _within_limits(
         InFrame(frame, _wholly),
         Noise("gaussian", noise * first[0]),
     )
-    rows = _number_of_rows(session, released)
-    mean = np.nan_to_num(released.sums[:, 0] / np.reshape(rows, (-1, 1)))
+    rows = number_of_rows(session, released.counts)
+    mean = np.nan_to_num(released.sums[:, 0] / rows[:, None])
     return _FirstReleases(rows, mean, Window(np.zeros((1, dim)), np.ones((1, dim))), frame, bound)
 
 
@@ -166,10 +166,3 @@ def _multipliers(settings: FamilySettings, *, narrow: bool) -> tuple[Array, Arra
 def _wholly(block: Block, runs: slice) -> Array:
     """All rows in the one group."""
     return np.ones((runs.stop - runs.start, 1, block.count))
-
-
-def _number_of_rows(session: Session[Any], released: NoisyClusters) -> Array | float:
-    """Public where a row is replaced; otherwise the released count, at least 1."""
-    if session.rows is not None:
-        return float(session.rows)
-    return np.maximum(np.nan_to_num(released.counts[:, 0]), 1.0)

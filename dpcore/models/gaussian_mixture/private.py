@@ -42,7 +42,7 @@ from dpcore.models.gaussian_mixture.parameters import MixtureParameters
 from dpcore.models.shared.all_rows import MULTIPLIERS, release_in_ball
 from dpcore.models.shared.allocation import losses, solved_weights, step_shares
 from dpcore.models.shared.group_means import within
-from dpcore.models.shared.location import View
+from dpcore.models.shared.location import View, number_of_rows
 from dpcore.models.shared.moments import TINY, by_columns, finite, one_gaussian, per_coordinate_sd
 from dpcore.models.shared.second_moments import sized
 from dpcore.models.shared.threads import one_thread
@@ -253,9 +253,7 @@ def _all_rows(session: Session[Any], settings: MixtureSettings, multipliers: Arr
         InFrame(Frame.identity(dim, radius)),
         Noise("gaussian", multipliers[-1]),
     )
-    rows = np.full(session.runs, float(session.rows or 0))
-    if session.rows is None:
-        rows = np.maximum(noisy.counts[:, 0], 1.0)
+    rows = number_of_rows(session, noisy.counts)
     mean, covariance = one_gaussian(noisy, rows, radius)
     entry_sd = per_coordinate_sd(noisy, dim) / rows
     return Whole(rows, mean, covariance, noisy.sums_sd / rows, entry_sd)

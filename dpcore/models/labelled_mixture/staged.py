@@ -21,7 +21,7 @@ from dpcore.models.labelled_mixture.class_shapes import clip_radius, clipped_sha
 from dpcore.models.labelled_mixture.class_steps import Classes
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture, Place
 from dpcore.models.shared.allocation import step_shares
-from dpcore.models.shared.location import USUAL_NORM
+from dpcore.models.shared.location import USUAL_NORM, number_of_rows
 from dpcore.models.shared.moments import THINNEST
 from dpcore.models.shared.reach import edges, reach
 from dpcore.wall.data import LabelledRows, whitening
@@ -176,9 +176,7 @@ def _started(
             counts,
             (np.full((runs, 1), radius), np.full((runs, 1), left)),
         )
-    number = np.maximum(counts[0].sum(axis=1), 1.0)
-    if session.rows is not None:
-        number = np.full(runs, float(session.rows))
+    number = number_of_rows(session, counts[0])
     several = math.sqrt(classes)
     norms = reach(histogram.sum(axis=1)[:, ::-1], several * sd, number, ball.radius, USUAL_NORM)
     square, crossing = norms.steady_square, (shape.square_weight / shape.mean_weight) ** 2

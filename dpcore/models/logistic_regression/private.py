@@ -36,7 +36,7 @@ from dpcore.models.logistic_regression.newton import Ascent, Line, climbed
 from dpcore.models.logistic_regression.objective import REASONS, fit_objective
 from dpcore.models.logistic_regression.objective import SOURCE as OBJECTIVE_SOURCE
 from dpcore.models.logistic_regression.parameters import LogisticParameters
-from dpcore.models.shared.location import USUAL_DISTANCE, USUAL_NORM, located
+from dpcore.models.shared.location import USUAL_DISTANCE, USUAL_NORM, located, number_of_rows
 from dpcore.models.shared.reach import Reach, edges, reach
 from dpcore.models.shared.second_moments import Ellipsoid
 from dpcore.privacy import Event, Gaussian, Guarantee, Laplace, Privacy
@@ -215,7 +215,8 @@ def _fit_in_ball(
         frame,
         Noise("gaussian", last),
     )
-    start = logistic.discriminant(released, _rows(session, released))
+    rows = number_of_rows(session, released.squares[:, -1:, -1])  # the intercept's own square
+    start = logistic.discriminant(released, rows)
     if settings.only_labels:
         fit = climbed(start, _seen_in(frame, session.public_features()))
     else:
@@ -313,7 +314,8 @@ def _fit_whole(
         Noise("gaussian", factor * first),
     )
     if one_shot:
-        start = logistic.discriminant(released, _rows(session, released))
+        rows = number_of_rows(session, released.squares[:, -1:, -1])  # the intercept's own square
+        start = logistic.discriminant(released, rows)
         whole, features = Frame.identity(size - 1, math.inf), session.plain_rows()
         return [start.fit if features is None else climbed(start, _seen_in(whole, features))]
     fit = logistic.step(released, np.ones(session.runs))
@@ -392,13 +394,6 @@ def _averaged(before: NoisyOutcomes | None, now: NoisyOutcomes, weight: float) -
         np.hypot(remaining * before.sums_sd, weight * now.sums_sd),
         np.hypot(remaining * before.squares_sd, weight * now.squares_sd),
     )
-
-
-def _rows(session: Session[LogisticRows], released: NoisyOutcomes) -> Array | float:
-    """Public where a row is replaced; otherwise as released: the intercept's own square."""
-    if session.rows is not None:
-        return float(session.rows)
-    return np.asarray(np.maximum(released.squares[:, -1, -1], 1.0))
 
 
 def _to_units(session: Session[LogisticRows]) -> Array:

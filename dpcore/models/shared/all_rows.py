@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpcore.arrays import Array
 from dpcore.fitting.recipe import row_bound
-from dpcore.models.shared.location import USUAL_NORM, Location, located
+from dpcore.models.shared.location import USUAL_NORM, Location, located, number_of_rows
 from dpcore.models.shared.second_moments import AllRows, Ellipsoid
 from dpcore.privacy import Event, Gaussian
 from dpcore.wall.data import Frame
@@ -144,8 +144,7 @@ def release_in_limits(session: Session[Any], multiplier: Array) -> AllRows:
     bound = row_bound(session)
     identity = Frame.identity(session.public.dim, session.radius)
     noisy = second_moments(session, ALL_ROWS, identity, bound, multiplier)
-    rows = float(session.rows) if session.rows is not None else noisy.counts[:, 0]
-    count = np.maximum(np.broadcast_to(rows, (session.runs,)), 1.0)
+    count = np.maximum(number_of_rows(session, noisy.counts), 1.0)
     return AllRows(
         count,
         noisy.sums[:, 0] / count[:, None],

@@ -135,11 +135,11 @@ def located(
     dim, runs, whole = session.public.dim, session.runs, row_bound(session)
     view = View.of(session)
     counts, sd = view.radii("distances from the middle", norms)
-    rows = _counted(session, counts)
+    rows = number_of_rows(session, counts)
     norms_of_rows = reach(counts, sd, rows, whole, USUAL_NORM)
     inner = view.clipped(norms_of_rows, rows, first)
     total = inner.sums("mean of all rows", np.zeros((runs, 1, dim)), first)
-    rows = _counted(session, total.counts)
+    rows = number_of_rows(session, total.counts)
     raw, noise = finite(total.sums[:, 0]) / rows[:, None], (total.sums_sd / rows) ** 2
     mean = drawn_in(raw, noise)
     usual: Array | float = USUAL_DISTANCE
@@ -157,8 +157,9 @@ def located(
     return Location(rows, mean, noise, raw, inner.radius, norms_of_rows, at_distances, counted)
 
 
-def _counted(session: Session[Any], counts: Array) -> Array:
-    """How many rows ``(B,)``: public where a row is replaced, else what counts add up to."""
+def number_of_rows(session: Session[Any], counts: Array) -> Array:
+    """How many rows ``(B,)``: public where a row is replaced, else what counts ``(B, J)`` add up
+    to."""
     if session.rows is not None:
         return np.full(session.runs, float(session.rows))
     return np.asarray(np.maximum(finite(counts).sum(axis=1), 1.0))
