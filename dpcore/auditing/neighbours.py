@@ -74,13 +74,18 @@ def crossed(adjacency: str) -> Pair:
     )
 
 
-def opposite(adjacency: str) -> Pair:
-    """Opposite corners: as far apart in sums as rows can be."""
-    crowd = np.zeros((CROWD, 2))
+def opposite(
+    adjacency: str,
+    lower: float = -1.0,
+    upper: float = 1.0,
+    scene: str = "one person in a corner of the limits or in the opposite corner",
+) -> Pair:
+    """Opposite corners of two columns' limits: as far apart in sums as rows can be."""
+    crowd = np.full((CROWD, 2), (lower + upper) / 2.0)
     return neighbours(
-        with_first(crowd, (-1.0, -1.0)),
-        with_first(crowd, (1.0, 1.0)),
+        with_first(crowd, (lower, lower)),
+        with_first(crowd, (upper, upper)),
         adjacency,
-        Schema.from_bounds(SIDES),
-        "one person in a corner of the limits or in the opposite corner",
+        Schema.from_bounds({"x": (lower, upper), "y": (lower, upper)}),
+        scene,
     )
