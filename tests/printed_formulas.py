@@ -11,8 +11,9 @@ import math
 import numpy as np
 
 from dpcore.accounting.randomised_response import together
-from dpcore.accounting.renyi import Conversion, log_variation, saving
+from dpcore.accounting.renyi import Conversion, log_moment, log_variation, saving
 from dpcore.arrays import Array
+from dpcore.privacy import Event
 from dpcore.privacy.events import Real
 
 
@@ -36,6 +37,12 @@ def closed_form(epsilons: Array, counts: Array, slack: float) -> float:
     squares = float(counts @ np.square(epsilons))
     logs = (math.log(math.e + math.sqrt(squares) / slack), -math.log(slack))
     return min(total, *(drift + math.sqrt(2.0 * squares * log) for log in logs))
+
+
+def renyi(event: Event, order: Real) -> Array:
+    """Rényi divergence tau(alpha) of one release, at an order alpha above 1."""
+    orders = np.asarray(order) - 1.0
+    return np.asarray(log_moment(event, orders) / orders)
 
 
 def epsilon_from(

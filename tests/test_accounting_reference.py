@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from printed_formulas import closed_form, delta_from, epsilon_from, grid_epsilon
+from printed_formulas import closed_form, delta_from, epsilon_from, grid_epsilon, renyi
 from support import every, shared, split_lanes
 
 from dpcore.accounting import Accountant, calibrate, compose, delta_of
 from dpcore.accounting.moments import MomentsAccountant
 from dpcore.accounting.rdp import RENYI
-from dpcore.accounting.renyi import Conversion, renyi
+from dpcore.accounting.renyi import Conversion
 from dpcore.accounting.wbk import (
     THEOREM_9,
     THEOREM_27,

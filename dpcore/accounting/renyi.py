@@ -37,10 +37,9 @@ from dpcore.accounting.base import (
     check_concentrated,
     check_one_case,
     live,
-    real,
 )
 from dpcore.arrays import Array
-from dpcore.errors import InputError, NotCovered
+from dpcore.errors import NotCovered
 from dpcore.privacy.events import (
     DiscreteGaussian,
     EpsilonDelta,
@@ -63,20 +62,6 @@ _LARGEST_EXPONENT = 600.0
 _UNSAMPLED = f", or {UNSAMPLED}"
 _SERIES = [1.0 / math.factorial(k + 2) for k in range(10)]
 _SMALL = 0.125  # below, the series; above, subtraction loses less than four binary digits
-
-
-def renyi(event: Event, order: Real) -> Real:
-    """Rényi divergence tau(alpha) of one release of ``event``; its count is not used.
-
-    order: alpha > 1, a number or an array that broadcasts against the event's noise.
-
-    Raises InputError for an order of 1 or less, NotCovered where no curve is known.
-
-    >>> renyi(Event(Gaussian(2.0)), 4.0)
-    0.5
-    """
-    check_renyi([event], "the Rényi divergence")
-    return real(np.asarray(log_moment(event, _moment_order(order))) / _moment_order(order))
 
 
 def log_moment(event: Event, orders: Array) -> Array:
@@ -352,10 +337,3 @@ def log_variation(divergence: Array) -> Array:
     """log(1 - e^-tau), twice the log of a bound on the total variation distance."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(-np.expm1(-divergence)))
-
-
-def _moment_order(order: Real) -> Array:
-    alpha = np.asarray(order, dtype=float)
-    if not np.all(alpha > 1.0):
-        raise InputError("order", "a value is not above 1", "give orders above 1")
-    return np.asarray(alpha - 1.0)
