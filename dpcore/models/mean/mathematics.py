@@ -58,7 +58,7 @@ def central(method: str, multiplier: Array, rows: float, dim: int, failure: floa
                 tried, by a rule of thumb
     older       Lemma 1: ``s = sqrt(n / 2L)``, smoothing ``2L``, ``L = ln(1/failure)``
     improved    Theorem 2: ``s = sqrt(n e) / (L ln^(1/4)(1/delta))``, smoothing ``sqrt L``
-    bound       least provable error, see :func:`provable_error`
+    bound       least provable error, see :func:`error_terms`
     ==========  ==============================================================================
 
     z is the noise multiplier of one number, ``sqrt d`` times that of the release. For epsilon up to
@@ -74,8 +74,9 @@ def central(method: str, multiplier: Array, rows: float, dim: int, failure: floa
         return Bent(np.full(len(per_column), math.sqrt(rows / (2.0 * log))), 2.0 * log)
     if method == "improved":
         return Bent(np.sqrt(rows * math.sqrt(2.0) / per_column) / log, math.sqrt(log))
-    smoothing = _smoothing(failure)
-    bias, spread = _terms(per_column / rows, rows, failure, smoothing)
+    # Best without noise; with noise the best is larger, and hardly better.
+    smoothing = math.sqrt(2.0 * math.log(4.0 / failure))
+    bias, spread = error_terms(per_column / rows, rows, failure, smoothing)
     return Bent(np.sqrt(bias / spread), smoothing)
 
 
@@ -105,13 +106,12 @@ def inflation(epsilon: Array) -> Array:
     return np.asarray(1.0 / np.tanh(np.asarray(epsilon) / 2.0))
 
 
-def provable_error(
-    scale: Array, smoothing: float, noise: Array, rows: float, failure: float
-) -> Array:
-    r"""What the error of one number's mean exceeds with probability ``failure`` at most.
+def error_terms(noise: Array, rows: float, failure: float, smoothing: float) -> tuple[float, Array]:
+    r"""Factors of ``1/s`` and of s, the scale, in what the error of one number's mean exceeds with
+    probability ``failure`` at most.
 
-    scale, noise ``(B,)``: the mean's noise has the deviation ``2 s M noise``, M the truncation's
-    bound; the noise multiplier over n, where a curator adds it.
+    noise ``(B,)``: the mean's noise has the deviation ``2 s M noise``, M the truncation's bound;
+    the noise multiplier over n, where a curator adds it.
 
     ``(1 + 1/b) / 2s + s (b/2 + L)/n + 2 s M noise sqrt(2 L)`` with ``L = ln(4/failure)``.
 
@@ -121,17 +121,6 @@ def provable_error(
     ``1 - failure/4`` (Catoni, Giulini 2017). The normal noise of deviation ``2 s M noise`` exceeds
     the third with probability ``failure/2`` at most. QED.
     """
-    bias, spread = _terms(noise, rows, failure, smoothing)
-    return np.asarray(bias / scale + scale * spread)
-
-
-def _terms(noise: Array, rows: float, failure: float, smoothing: float) -> tuple[float, Array]:
-    """Factors of ``1/s`` and of s in :func:`provable_error`."""
     log = math.log(4.0 / failure)
     spread = (smoothing / 2.0 + log) / rows + 2.0 * largest(smoothing) * noise * math.sqrt(2 * log)
     return (1.0 + 1.0 / smoothing) / 2.0, np.asarray(spread)
-
-
-def _smoothing(failure: float) -> float:
-    """Best without noise; with noise the best is larger, and hardly better."""
-    return math.sqrt(2.0 * math.log(4.0 / failure))
