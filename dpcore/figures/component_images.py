@@ -78,6 +78,33 @@ class Parts:
         return tuple(f"{k} of {count} {UNSEEN_IN_WORDS}" if k else "" for k in lost)
 
 
+def aligned(
+    exact: Array,
+    private: Array,
+    label: str,
+    part: str,
+    columns: Sequence[str],
+    verb: str,
+    *,
+    own_scale: bool = False,
+) -> Parts:
+    """Parts that are as like the exact ones as their directions are: exact ``(d, k)``, private
+    ``(S, d, k)``; see :class:`Parts`."""
+    return Parts(
+        exact,
+        private,
+        label,
+        part,
+        columns,
+        verb,
+        likeness=cosines(private, exact),
+        note=ALIGNED,
+        alike="cosine {:.2f} with the exact one",
+        least=VISIBLE,
+        own_scale=own_scale,
+    )
+
+
 def drawing(
     parts: Parts,
     image: tuple[int, int] | None,

@@ -15,13 +15,10 @@ from numpy.typing import NDArray
 
 from dpcore.arrays import Array
 from dpcore.figures.component_images import (
-    ALIGNED,
     AROUND,
     LEAST_HEIGHT,
-    VISIBLE,
-    Parts,
+    aligned,
     as_table,
-    cosines,
     drawing,
     largest,
     short,
@@ -66,7 +63,9 @@ def draw(subject: Subject) -> Drawing:
     along = np.sum(private.axes * exact.axes, axis=1, keepdims=True)
     axes = private.axes * np.where(along < 0.0, -1.0, 1.0)  # an axis may point either way
     if subject.image is not None:
-        return _pictures(subject, exact.axes[0], axes)
+        label = "weight of a pixel in the component"
+        parts = aligned(exact.axes[0], axes, label, "PC", public.names, "moves")
+        return drawing(parts, subject.image)
     signs = np.sign(correlations(draws))
     blank = np.any(signs != signs[:, :1], axis=1) & np.isfinite(private.correlation)
     private = Drawn(np.where(blank, np.nan, private.correlation), axes, private.explained)
@@ -133,25 +132,6 @@ def _told(drawn: Drawn, step: int, columns: Sequence[str]) -> str:
         f"{columns[above[at]]} with {columns[below[at]]} {values[at]:.2f}" for at in strongest
     )
     return f"Correlations: {pairs_text}. PC1 explains {drawn.explained[step, 0]:.0%}."
-
-
-def _pictures(subject: Subject, exact: Array, private: Array) -> Drawing:
-    """Components ``(d, k)`` and ``(S, d, k)`` as pictures."""
-    return drawing(
-        Parts(
-            exact=exact,
-            private=private,
-            label="weight of a pixel in the component",
-            part="PC",
-            columns=subject.public.names,
-            verb="moves",
-            likeness=cosines(private, exact),
-            note=ALIGNED,
-            least=VISIBLE,
-            alike="cosine {:.2f} with the exact one",
-        ),
-        subject.image,
-    )
 
 
 PORTRAIT: Portrait = draw

@@ -13,11 +13,10 @@ import numpy as np
 from dpcore.arrays import Array
 from dpcore.evaluation.yardstick import mapped
 from dpcore.figures.component_images import (
-    ALIGNED,
     LOW,
     UNSEEN,
     VISIBLE,
-    Parts,
+    aligned,
     cosines,
     drawing,
     given_back,
@@ -38,23 +37,8 @@ def draw(subject: Subject) -> Drawing:
     fits: Factors = subject.private
     truth, scale, label = _in_units(subject.public, subject.exact.loadings[0])
     private = fits.loadings[:, 0] * scale
-    return drawing(
-        Parts(
-            exact=truth,
-            private=private,
-            label=label,
-            part="factor",
-            columns=subject.public.names,
-            verb="moves",
-            likeness=cosines(private, truth),
-            note=ALIGNED,
-            least=VISIBLE,
-            alike="cosine {:.2f} with the exact one",
-        ),
-        subject.image,
-        bars=True,
-        outlines=subject.outlines,
-    )
+    parts = aligned(truth, private, label, "factor", subject.public.names, "moves")
+    return drawing(parts, subject.image, bars=True, outlines=subject.outlines)
 
 
 def draw_reconstructions(subject: Subject) -> Drawing:

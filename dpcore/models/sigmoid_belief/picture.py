@@ -11,7 +11,7 @@ import numpy as np
 from dpcore.arrays import Array
 from dpcore.evaluation.yardstick import mapped
 from dpcore.figures import component_images
-from dpcore.figures.component_images import ALIGNED, VISIBLE, Parts, cosines, drawing
+from dpcore.figures.component_images import aligned, drawing
 from dpcore.figures.heatmap import Heat, images_across
 from dpcore.figures.model_plot import Drawing, Portrait, Subject
 from dpcore.figures.scene import Axis, Panel, Scene
@@ -39,22 +39,9 @@ class Network(Protocol):
 def draw(subject: Subject) -> Drawing:
     """Weights of the hidden units, exact beside private."""
     truth, private = subject.exact.weights[0], subject.private.weights[:, 0]
-    return drawing(
-        Parts(
-            exact=truth,
-            private=private,
-            label="weight (change in a pixel's log odds)",
-            part="unit",
-            columns=subject.public.names,
-            verb="switches on",
-            likeness=cosines(private, truth),
-            note=ALIGNED,
-            least=VISIBLE,
-            own_scale=True,
-            alike="cosine {:.2f} with the exact one",
-        ),
-        subject.image,
-    )
+    label, names = "weight (change in a pixel's log odds)", subject.public.names
+    parts = aligned(truth, private, label, "unit", names, "switches on", own_scale=True)
+    return drawing(parts, subject.image)
 
 
 def draw_reconstructions(subject: Subject) -> Drawing:
