@@ -62,7 +62,8 @@ class CovarianceYardstick(Yardstick):
 
     def nothing_by(self, scorer: Scorer, metric: str) -> float:
         """The axis of the column with the widest limits, and correlations of 0."""
-        wide = np.diag(np.where(np.arange(scorer.public.dim) == _widest(scorer), 1.0, 0.0))
+        widest = np.argmax(scorer.public.half_range)
+        wide = np.diag(np.where(np.arange(scorer.public.dim) == widest, 1.0, 0.0))
         fit = Covariances(np.zeros((1, scorer.public.dim)), wide[None])
         return float(self.measure(fit, scorer, metric)[0])
 
@@ -84,10 +85,6 @@ def _covariance(rows: Array) -> Array:
     """Of rows ``(n, d)``, divided by n - 1."""
     away = rows - rows.mean(axis=0)
     return np.asarray(away.T @ away / max(len(rows) - 1, 1))
-
-
-def _widest(scorer: Scorer) -> int:
-    return int(np.argmax(scorer.public.half_range))
 
 
 YARDSTICK = CovarianceYardstick()

@@ -99,11 +99,12 @@ def _marginal(facts: Classes, column: int, drawn: list[int]) -> Panel:
             Curve(x, private[:, at], colour=colour, dash=0, bold=True, label_at="none", name=name),
         ]
     title = column_title(public, column)
+    means = own_units(public, _bold(facts).means[:, :, column], column)
     return Panel(
         id=f"marginal_{column}",
         title=public.names[column],
         subtitle="private classes bold, exact ones dotted, over a histogram of all rows",
-        alt=tuple(_marginal_told(means, names, drawn, title) for means in _means(facts, column)),
+        alt=tuple(_marginal_told(own_means, names, drawn, title) for own_means in means),
         x=Axis(title, (float(edges[0]), float(edges[-1]))),
         y=Axis(f"{facts.thing}s (% a bin)", (0.0, 1.15 * max(per_bin.max(), exact.max()))),
         layers=tuple(layers),
@@ -130,10 +131,6 @@ def _densities(
     return np.where(
         height < 1e-9 * height.max(initial=0.0, where=height == height), 0.0, share * height
     )
-
-
-def _means(facts: Classes, column: int) -> Array:
-    return own_units(facts.grid.public, _bold(facts).means[:, :, column], column)
 
 
 def _marginal_told(means: Array, names: Array, drawn: list[int], title: str) -> str:
