@@ -54,27 +54,3 @@ def stored_picture() -> dict[str, str]:
     with ZipFile(FILE) as file:
         parts: dict[str, dict[str, str]] = json.loads(file.read(f"{PART}.json"))
     return parts["map"]
-
-
-def picture_of_the_page() -> dict[str, str]:
-    """The same, from the opening's study."""
-    from app import compute
-    from app.components import live_line_html
-    from app.explore_scene import choices, picture, with_choices
-    from app.frame import brand_html
-    from app.scenario import Scenario
-    from app.tables import data_of, store_of
-    from app.texts.frame import PROVENANCE
-    from app.views.explore import head
-
-    scenario = Scenario()
-    data = data_of(scenario)
-    assert data is not None  # it is bundled
-    scene = picture(scenario, data, compute.study(scenario, data, store_of(data)))
-    lists = tuple(choice for choice, _ in choices(scenario, data).values())
-    return {
-        "brand": brand_html(PROVENANCE[data.provenance]),
-        "head": head(scenario, data),
-        "sentence": live_line_html("sentence", "dp-says", scene.live_text["sentence"][scene.step]),
-        "scene": with_choices(scene, lists).to_json(),
-    }

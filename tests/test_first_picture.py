@@ -8,9 +8,10 @@ import sys
 from typing import Any
 
 import pytest
+from studio.precomputed import picture_of_the_page
 from support import ROOT
 
-from app.first_picture import picture_of_the_page, stored_picture
+from app.first_picture import stored_picture
 
 AGAIN = "python -m tests.studio.precomputed --first"
 

@@ -15,14 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from app import first_picture
+from app import compute, first_picture
+from app.components import live_line_html
 from app.compute import draws_of
+from app.explore_scene import choices, picture, with_choices
+from app.frame import brand_html
 from app.precomputed import EVERY, FOLDER, mark_of
 from app.result_store import Data, ResultStore
 from app.scenario import Scenario, offered, opening
 from app.stored import names_of, read, write
 from app.sweeps import draws_beside, sliding
-from app.tables import data_of
+from app.tables import data_of, store_of
+from app.texts.frame import PROVENANCE
+from app.views.explore import head
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.study import (
     BudgetGrid,
@@ -102,6 +107,21 @@ def shortened(grid: BudgetGrid) -> BudgetGrid:
     return replace(grid, fits=mapped(grid.fits, short))
 
 
+def picture_of_the_page() -> dict[str, str]:
+    """What :func:`app.first_picture.stored_picture` gives, from the opening's study."""
+    scenario = Scenario()
+    data = data_of(scenario)
+    assert data is not None  # it is bundled
+    scene = picture(scenario, data, compute.study(scenario, data, store_of(data)))
+    lists = tuple(choice for choice, _ in choices(scenario, data).values())
+    return {
+        "brand": brand_html(PROVENANCE[data.provenance]),
+        "head": head(scenario, data),
+        "sentence": live_line_html("sentence", "dp-says", scene.live_text["sentence"][scene.step]),
+        "scene": with_choices(scene, lists).to_json(),
+    }
+
+
 def draw_first(file: Path) -> None:
     """Put the first picture among the parts of a file, made of what the file has."""
     parts = {name: read(file, name) for name in names_of(file)}
@@ -112,7 +132,7 @@ def draw_first(file: Path) -> None:
         else replace(part, grid=shortened(part.grid))
         for name, part in grids.items()
     }
-    write(file, parts | short | {first_picture.PART: first_picture.picture_of_the_page()})
+    write(file, parts | short | {first_picture.PART: picture_of_the_page()})
 
 
 def main(names: list[str]) -> None:
