@@ -417,8 +417,11 @@ def test_the_first_picture_keeps_its_place_when_the_controls_arrive(
 def test_no_word_in_a_picture_leaves_its_card(explore: Any) -> None:
     """A key that is too long is smaller, or ends early; lists beside a title show their choice."""
     page = explore("?data=wine&model=covariance")
-    inside = """() => [...document.querySelectorAll('.dpl-card svg[role] text')].every((word) =>
-        word.getBoundingClientRect().right <= word.ownerSVGElement.getBoundingClientRect().right)"""
+    inside = """() => {
+        const words = [...document.querySelectorAll('.dpl-card svg[role] text')];
+        const right = (drawn) => drawn.getBoundingClientRect().right;
+        return words.length && words.every((word) => right(word) <= right(word.ownerSVGElement));
+    }"""
     for width in (1024, 390, 1280):
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_function(inside, timeout=5000)
