@@ -71,8 +71,26 @@ def given(at: AppTest, limits: str | bytes) -> AppTest:
     return at
 
 
+def with_persons(most: str) -> AppTest:
+    """With two rows of each of a hundred persons, of whom so many count at most."""
+    rows = "".join(f"{i // 2},{20 + i % 60},{1000 * (i % 90)},north\n" for i in range(200))
+    limits = LIMITS.replace("5000", most) + '\n[columns.who]\nrole = "id"\ntype = "text"\n'
+    return given(with_table(f"who,age,income,region\n{rows}".encode()), limits)
+
+
 def use(at: AppTest) -> Any:
     return next(one for one in at.button if one.label.startswith("Use these"))
+
+
+def release_page(at: AppTest, folder: Path, **chosen: Any) -> AppTest:
+    """The release page with the upload of a page in use, whose ledger is to be in a folder."""
+    release = AppTest.from_string(RELEASE_PAGE, default_timeout=60)
+    for slot in (SLOT, upload.LOWERED):
+        if slot in at.session_state:
+            release.session_state[slot] = at.session_state[slot]
+    release.session_state["scenario"] = replace(at.session_state["scenario"], **chosen)
+    release.session_state["ledger_path"] = str(folder / "budget.sqlite")
+    return release.run()
 
 
 def test_the_limits_of_a_schema_file_are_shown() -> None:
@@ -331,11 +349,7 @@ def test_texts_and_a_public_list_of_words_reach_explore_and_the_release_page(
     assert totals == [3000.0, 18.0 * 30 + 2.0 * 30]
     if ending == "zip":
         return  # a release takes as long again
-    release = AppTest.from_string(RELEASE_PAGE, default_timeout=60)
-    for slot in (SLOT, "scenario"):
-        release.session_state[slot] = at.session_state[slot]
-    release.session_state["ledger_path"] = str(tmp_path / "budget.sqlite")
-    release.run()
+    release = release_page(at, tmp_path)
     release.button[-1].click().run()  # start this ledger
     assert not release.exception
     shown = " ".join(str(one.value) for one in (*release.markdown, *release.caption))
@@ -363,12 +377,7 @@ def test_released_limits_are_taken_into_use_on_the_spot(tmp_path: Path) -> None:
     wide = "[columns.age]\nlower = 0\nupper = 10000\n[columns.pay]\nlower = 0\nupper = 1000000\n"
     at = given(with_table(f"age,pay\n{rows}".encode()), wide)
     use(at).click().run()
-    release = AppTest.from_string(RELEASE_PAGE, default_timeout=60)
-    release.session_state[SLOT] = at.session_state[SLOT]
-    chosen = {"model": "limits", "rows_per_person": 2}
-    release.session_state["scenario"] = replace(at.session_state["scenario"], **chosen)
-    release.session_state["ledger_path"] = str(tmp_path / "budget.sqlite")
-    release.run()
+    release = release_page(at, tmp_path, model="limits", rows_per_person=2)
     release.button[-1].click().run()  # start this ledger
     release.checkbox[0].check().run()
     release.button[-1].click().run()
@@ -487,9 +496,7 @@ def test_plans_are_made_for_as_many_rows_as_count(most: int, rows: int) -> None:
 
 @pytest.mark.merge
 def test_with_an_id_column_the_promise_is_about_a_person() -> None:
-    rows = "".join(f"{i // 2},{20 + i % 60},{1000 * (i % 90)},north\n" for i in range(200))
-    limits = LIMITS.replace("5000", "1") + '\n[columns.who]\nrole = "id"\ntype = "text"\n'
-    at = given(with_table(f"who,age,income,region\n{rows}".encode()), limits)
+    at = with_persons("1")
     terms = upload_texts.schema_file_sets("limits.toml", "patient", 1, "who")
     assert terms in [one.value for one in at.caption]
     use(at).click().run()
@@ -560,11 +567,7 @@ def test_a_new_ledger_of_other_neighbours_has_no_delta_of_a_private_number_of_ro
     monkeypatch.setattr(upload, "delta_below", lambda _: 1e-6)
     at = given(with_table(), LIMITS)
     use(at).click().run()
-    release = AppTest.from_string(RELEASE_PAGE, default_timeout=60)
-    for name in (SLOT, upload.LOWERED, "scenario"):
-        release.session_state[name] = at.session_state[name]
-    release.session_state["ledger_path"] = str(tmp_path / "budget.sqlite")
-    release.run()
+    release = release_page(at, tmp_path)
     (chosen,) = (one for one in release.selectbox if one.label == "Neighbouring datasets")
     for adjacency, delta in (("replace_one", 1e-6), ("add_remove", 1e-5)):
         chosen.set_value(adjacency).run()
@@ -574,15 +577,9 @@ def test_a_new_ledger_of_other_neighbours_has_no_delta_of_a_private_number_of_ro
 
 @pytest.mark.merge
 def test_the_release_page_reads_no_number_of_rows_that_an_id_makes_private(tmp_path: Path) -> None:
-    rows = "".join(f"{i // 2},{20 + i % 60},{1000 * (i % 90)},north\n" for i in range(200))
-    limits = LIMITS.replace("5000", "2") + '\n[columns.who]\nrole = "id"\ntype = "text"\n'
-    at = given(with_table(f"who,age,income,region\n{rows}".encode()), limits)
+    at = with_persons("2")
     use(at).click().run()
-    release = AppTest.from_string(RELEASE_PAGE, default_timeout=60)
-    release.session_state[SLOT] = at.session_state[SLOT]
-    release.session_state["scenario"] = replace(at.session_state["scenario"], delta=0.008)
-    release.session_state["ledger_path"] = str(tmp_path / "budget.sqlite")
-    release.run()
+    release = release_page(at, tmp_path, delta=0.008)
     release.button[-1].click().run()  # start this ledger
     assert not release.exception
     assert release_texts.delta_too_large("row") not in [one.value for one in release.error]
@@ -596,11 +593,7 @@ def test_few_rows_and_a_large_delta_open_the_whole_release_page(tmp_path: Path) 
     rows = "".join(f"{20 + i},{1000 * i},north\n" for i in range(12))
     at = given(with_table(f"age,income,region\n{rows}".encode()), LIMITS.replace("5000", "1"))
     use(at).click().run()
-    release = AppTest.from_string(RELEASE_PAGE, default_timeout=60)
-    release.session_state[SLOT] = at.session_state[SLOT]
-    release.session_state["scenario"] = replace(at.session_state["scenario"], delta=0.3)
-    release.session_state["ledger_path"] = str(tmp_path / "budget.sqlite")
-    release.run()
+    release = release_page(at, tmp_path, delta=0.3)
     assert not release.exception
     release.button[-1].click().run()  # start this ledger
     release.toggle(key="plan_many").set_value(True).run()
