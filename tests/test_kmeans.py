@@ -26,7 +26,7 @@ from dpcore.models.kmeans import private
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.models.kmeans.parameters import KMeansParameters
 from dpcore.models.kmeans.private import RECIPE
-from dpcore.models.kmeans.scoring import YARDSTICK, align, converged
+from dpcore.models.kmeans.scoring import YARDSTICK, converged
 from dpcore.privacy import Laplace
 from dpcore.schema import Schema
 from dpcore.wall.data.clipping import PublicFrame
@@ -270,7 +270,7 @@ def test_the_start_is_worked_out_from_cells_as_k_means_would() -> None:
     spread = kmeans.candidates(rows.mean(axis=0)[None], deviation, 0, ball=False)
     assert spread.shape == (1, kmeans.CELLS, 2)
     places = kmeans.started(exact_sums(rows, spread[0]), spread, 3, 0)
-    _, found = align(Centres(places, np.full((1, 3), 1 / 3)), converged(rows, 3))
+    _, found = YARDSTICK.align(Centres(places, np.full((1, 3), 1 / 3)), converged(rows, 3))
     assert found.all()
 
 
@@ -516,7 +516,7 @@ def test_centres_are_matched_and_found_by_their_places() -> None:
         np.array([[[1.1, 0.0], [0.0, 0.2]], [[0.5, 0.0], [0.4, 0.0]]]),
         np.array([[0.2, 0.8], [0.5, 0.5]]),
     )
-    aligned, found = align(moved, exact)
+    aligned, found = YARDSTICK.align(moved, exact)
     np.testing.assert_allclose(aligned.centres[0], [[0.0, 0.2], [1.1, 0.0]])
     np.testing.assert_allclose(aligned.shares[0], [0.8, 0.2])
     assert found.tolist() == [[True, True], [False, False]]

@@ -35,7 +35,7 @@ from dpcore.models.topics.private import (
     published_epsilon,
     published_noise,
 )
-from dpcore.models.topics.scoring import YARDSTICK, align, completion, distances, split_words
+from dpcore.models.topics.scoring import YARDSTICK, completion, distances, split_words
 from dpcore.privacy import Event, Gaussian
 from dpcore.schema import Schema
 from dpcore.short_rows import row_maxima, row_sums
@@ -771,7 +771,7 @@ def test_true_topics_complete_documents_better_than_word_frequencies(
 
 def gap(topics: Topics) -> float:
     truth = Topics(bars()[None] + 1e-12)
-    found, _ = align(topics, truth)
+    found, _ = YARDSTICK.align(topics, truth)
     return float(np.trace(distances(found, truth)[0]) / len(bars()))
 
 

@@ -21,7 +21,7 @@ from dpcore.evaluation.yardstick import Scorer, yardstick
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.models.topics.mathematics import Topics, bound, top_words
 from dpcore.models.topics.private import DELTA_EACH, published_epsilon, published_noise
-from dpcore.models.topics.scoring import align, distances, per_word
+from dpcore.models.topics.scoring import YARDSTICK, distances, per_word
 from dpcore.papers.claims import Points, Row, at_the_end, ordered, points, trend
 from dpcore.papers.reproduction import Ask, Run, experiment, values
 from dpcore.papers.vips_epsilon import SIGMAS, TOPICS, settings_of
@@ -175,7 +175,7 @@ def table_3(run: Run) -> str:
         run.panel(f"topic {place}", "rank", "probability of the word", kind="words")
         lists = {}
         for name, batch in fits.items():
-            words = align(batch, exact)[0].words[0, topic]
+            words = YARDSTICK.align(batch, exact)[0].words[0, topic]
             lists[name] = top_words(words, 10)
             for rank, word in enumerate(lists[name], start=1):
                 run.row(name, rank, float(words[word]), note=half.words[word])

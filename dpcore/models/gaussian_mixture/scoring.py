@@ -32,7 +32,45 @@ class MixtureYardstick(Yardstick):
     metrics = ("test_log_likelihood", "test_log_likelihood_scaled")
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Mixture:
-        return converged(table, parts, options.get("covariance", "full"))
+        """Maximum likelihood in public unit coordinates, a batch of one; its components stand in
+        the order of their means, first column first.
+
+        scikit-learn's EM to tolerance 1e-4, the best of five k-means starts. Raises InputError for
+        too few rows.
+        """
+        import warnings
+
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.mixture import GaussianMixture
+        from threadpoolctl import threadpool_limits
+
+        covariance, (_, rows) = options.get("covariance", "full"), custodian_rows(table)
+        demand_enough_rows("gmm", parts, len(rows))
+        if len(rows) < 2:
+            raise InputError("rows", "a single row has no variance", "give more rows")
+        model = GaussianMixture(
+            parts,
+            covariance_type=covariance,
+            n_init=STARTS,
+            max_iter=300,
+            tol=1e-4,
+            random_state=0,
+        )
+        # One thread: k-means threads get in each other's way on tables of this size.
+        with threadpool_limits(1), warnings.catch_warnings():
+            # Duplicate rows leave k-means fewer centres than asked; the mixture is still fitted.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(rows)
+        covariances = np.asarray(model.covariances_, dtype=float)
+        dim = rows.shape[1]
+        if covariance == "diag":
+            covariances = covariances[:, :, None] * np.eye(dim)
+        elif covariance == "spherical":
+            covariances = covariances[:, None, None] * np.eye(dim)
+        means = np.asarray(model.means_, dtype=float)
+        order = np.lexsort(means.T[::-1])
+        weights = np.asarray(model.weights_, dtype=float)
+        return Mixture(weights[None, order], means[None, order], covariances[None, order])
 
     def score(self, batch: Mixture, scorer: Scorer) -> Array:
         return gmm.log_density(batch, scorer.rows) + scorer.public.log_volume()
@@ -56,48 +94,6 @@ class MixtureYardstick(Yardstick):
         outer = batch.means[..., None] * batch.means[..., None, :]
         squares = batch.weights[..., None, None] * (batch.covariances + outer)
         return sums, squares, sums.sum(axis=1), squares.sum(axis=1)
-
-
-def converged(table: PrivateTable, components: int, covariance: str = "full") -> Mixture:
-    """Maximum likelihood mixture in public unit coordinates, a batch of one; its components stand
-    in the order of their means, first column first.
-
-    scikit-learn's EM to tolerance 1e-4, the best of five k-means starts. Raises InputError for too
-    few rows.
-    """
-    import warnings
-
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.mixture import GaussianMixture
-    from threadpoolctl import threadpool_limits
-
-    _, rows = custodian_rows(table)
-    demand_enough_rows("gmm", components, len(rows))
-    if len(rows) < 2:
-        raise InputError("rows", "a single row has no variance", "give more rows")
-    model = GaussianMixture(
-        components,
-        covariance_type=covariance,
-        n_init=STARTS,
-        max_iter=300,
-        tol=1e-4,
-        random_state=0,
-    )
-    # One thread: k-means threads get in each other's way on tables of this size.
-    with threadpool_limits(1), warnings.catch_warnings():
-        # Duplicate rows leave k-means fewer centres than asked; the mixture is still fitted.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(rows)
-    covariances = np.asarray(model.covariances_, dtype=float)
-    dim = rows.shape[1]
-    if covariance == "diag":
-        covariances = covariances[:, :, None] * np.eye(dim)
-    elif covariance == "spherical":
-        covariances = covariances[:, None, None] * np.eye(dim)
-    means = np.asarray(model.means_, dtype=float)
-    order = np.lexsort(means.T[::-1])
-    weights = np.asarray(model.weights_, dtype=float)
-    return Mixture(weights[None, order], means[None, order], covariances[None, order])
 
 
 YARDSTICK = MixtureYardstick()

@@ -60,7 +60,9 @@ class KMeansYardstick(Yardstick):
 
     def align(self, batch: Centres, reference: Centres) -> tuple[Centres, NDArray[np.bool_]]:
         """Centres matched by their distances; found: within a quarter of the way to the next."""
-        return align(batch, reference)
+        order, recovered = by_distance(batch.centres, reference.centres[0])
+        runs = np.arange(batch.runs)[:, None]
+        return mapped(batch, lambda array: array[runs, order]), recovered
 
 
 def _middle(scorer: Scorer) -> Centres:
@@ -91,13 +93,6 @@ def converged(rows: Array, parts: int) -> Centres:
     shares = np.bincount(best.labels_, minlength=parts) / len(rows)
     order = np.lexsort(centres.T[::-1])
     return Centres(centres[None, order], shares[None, order])
-
-
-def align(batch: Centres, reference: Centres) -> tuple[Centres, NDArray[np.bool_]]:
-    """B sets of centres in the order of one reference (a batch of one), and which are found."""
-    order, recovered = by_distance(batch.centres, reference.centres[0])
-    runs = np.arange(batch.runs)[:, None]
-    return mapped(batch, lambda array: array[runs, order]), recovered
 
 
 YARDSTICK = KMeansYardstick()

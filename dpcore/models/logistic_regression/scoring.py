@@ -26,7 +26,6 @@ from dpcore.models.logistic_regression.mathematics import Coefficients
 from dpcore.models.logistic_regression.variational import row_gradients
 from dpcore.schema import Schema
 from dpcore.wall.custodian import custodian_outcomes
-from dpcore.wall.data import PublicFrame
 from dpcore.wall.data.design_matrix import Design
 from dpcore.wall.table import PrivateTable
 
@@ -81,8 +80,21 @@ class LogisticYardstick(Yardstick):
     def converged(
         self, table: PrivateTable, parts: int, options: Mapping[str, Any]
     ) -> Coefficients:
-        """scikit-learn's logistic regression with a weak prior, a batch of one."""
-        return converged(custodian_outcomes(table))
+        """scikit-learn's logistic regression with a weak prior, a batch of one; its covariance is
+        the inverse of the information at the optimum."""
+        from sklearn.linear_model import LogisticRegression
+
+        _, rows, outcomes = custodian_outcomes(table)
+        full = np.concatenate([rows, np.ones((len(rows), 1))], axis=1)
+        if len(np.unique(outcomes)) < 2:
+            return logistic.nothing(1, full.shape[1])
+        best = LogisticRegression(C=10.0, max_iter=2000).fit(rows, outcomes)
+        mean = np.append(best.coef_[0], best.intercept_)
+        chance = 1.0 / (1.0 + np.exp(-full @ mean))
+        information = (full * (chance * (1.0 - chance))[:, None]).T @ full
+        prior = np.diag(np.append(np.full(rows.shape[1], 0.1), 1e-9))
+        covariance = np.linalg.inv(information + prior)
+        return Coefficients(mean[None], covariance[None], np.zeros((1, *covariance.shape)))
 
     def score(self, batch: Coefficients, scorer: Scorer) -> Array:
         return self.measure(batch, scorer, "test_auc")
@@ -170,23 +182,6 @@ def calibration_error(chances: Array, outcomes: Array) -> float:
     """Mean absolute gap between predicted and seen shares; chances, outcomes: ``(n,)``."""
     predicted, observed = calibration(chances, outcomes)
     return float(np.mean(np.abs(predicted - observed)))
-
-
-def converged(data: tuple[PublicFrame, Array, Array]) -> Coefficients:
-    """scikit-learn's fit; its covariance is the inverse of the information at the optimum."""
-    from sklearn.linear_model import LogisticRegression
-
-    _, rows, outcomes = data
-    full = np.concatenate([rows, np.ones((len(rows), 1))], axis=1)
-    if len(np.unique(outcomes)) < 2:
-        return logistic.nothing(1, full.shape[1])
-    best = LogisticRegression(C=10.0, max_iter=2000).fit(rows, outcomes)
-    mean = np.append(best.coef_[0], best.intercept_)
-    chance = 1.0 / (1.0 + np.exp(-full @ mean))
-    information = (full * (chance * (1.0 - chance))[:, None]).T @ full
-    prior = np.diag(np.append(np.full(rows.shape[1], 0.1), 1e-9))
-    covariance = np.linalg.inv(information + prior)
-    return Coefficients(mean[None], covariance[None], np.zeros((1, *covariance.shape)))
 
 
 YARDSTICK = LogisticYardstick()

@@ -131,7 +131,14 @@ class TopicYardstick(Yardstick):
     def align(self, batch: Topics, reference: Topics) -> tuple[Topics, NDArray[np.bool_]]:
         """Topics matched by their distances; recovered: those that share more than half of
         their probability."""
-        return align(batch, reference)
+        from scipy.optimize import linear_sum_assignment
+
+        gaps = distances(batch, reference)
+        order = np.stack([linear_sum_assignment(table.T)[1] for table in gaps])
+        runs = np.arange(batch.runs)[:, None]
+        aligned = Topics(batch.concentration[runs, order])
+        places = np.arange(order.shape[1])
+        return aligned, gaps[runs, order, places] <= RECOVERED
 
 
 def per_word(batch: Topics, bags: Bags, of: Callable[[Bags, Array, float], Array]) -> Array:
@@ -176,18 +183,6 @@ def distances(batch: Topics, reference: Topics) -> Array:
         np.abs(topics[:, None] - reference.words[0]).sum(axis=2) / 2.0 for topics in batch.words
     ]
     return np.stack(gaps)
-
-
-def align(batch: Topics, reference: Topics) -> tuple[Topics, NDArray[np.bool_]]:
-    """B sets of topics in the order of one reference (a batch of one), and which are found."""
-    from scipy.optimize import linear_sum_assignment
-
-    gaps = distances(batch, reference)
-    order = np.stack([linear_sum_assignment(table.T)[1] for table in gaps])
-    runs = np.arange(batch.runs)[:, None]
-    aligned = Topics(batch.concentration[runs, order])
-    places = np.arange(order.shape[1])
-    return aligned, gaps[runs, order, places] <= RECOVERED
 
 
 YARDSTICK = TopicYardstick()
