@@ -26,8 +26,8 @@ from dpcore.mechanisms.gaussian import symmetric_from_coordinates
 from dpcore.models.gaussian_mixture.private import (
     BY,
     PLACED,
+    RECIPE,
     MixtureSettings,
-    proved_events,
 )
 from dpcore.models.shared.allocation import losses, solved_weights, step_shares
 from dpcore.models.shared.moments import floored_eigenvalues
@@ -183,7 +183,7 @@ def test_late_steps_get_more_and_all_add_up(iterations: int) -> None:
     assert shares.sum() == pytest.approx(1.0)
     assert all(before <= after for before, after in pairwise(shares))
     assert len(np.unique(shares)) <= 4
-    events = proved_events(MixtureSettings(iterations=iterations))
+    events = RECIPE.events(MixtureSettings(iterations=iterations))
     assert sum(event.count for event in events) == iterations + 4
     spent = sum(event.count / float(noise_of(event)) ** 2 for event in events)
     assert spent == pytest.approx(1.0)
@@ -199,8 +199,8 @@ def test_the_ledger_holds_the_priced_releases(epsilon: float, adjacency: str) ->
     fit = dp.fit("gmm", table, privacy=privacy, iterations=12)
     released = [entry.noise_scale / entry.sensitivity for entry in fit.ledger.entries]
     planned = np.repeat(
-        [float(noise_of(event)) for event in proved_events(MixtureSettings(iterations=12))],
-        [event.count for event in proved_events(MixtureSettings(iterations=12))],
+        [float(noise_of(event)) for event in RECIPE.events(MixtureSettings(iterations=12))],
+        [event.count for event in RECIPE.events(MixtureSettings(iterations=12))],
     )
     if lost := (epsilon, adjacency) == (1.0, "replace_one"):
         planned[PLACED] = planned[BY]

@@ -73,17 +73,6 @@ LOST, PLACED, BY = 0.12, [0, 1, 2, 4, 6, 5], [4, 6, 5, 0, 1, 2]
 LEFT = 0.25  # of the variance of all rows, at least, beside the square of their mean
 
 
-def proved_events(settings: MixtureSettings) -> tuple[Event, ...]:
-    """Releases of one proved fit at total noise multiplier 1; scaling them prices any budget."""
-    whole, steps = _multipliers(settings)
-    return (*(Event(Gaussian(float(noise))) for noise in whole), *gaussians(steps))
-
-
-def published_releases(settings: MixtureSettings) -> int:
-    """How many releases the paper counts: J (2K + 1), section 5."""
-    return settings.iterations * (2 * settings.components + 1)
-
-
 def _multipliers(settings: MixtureSettings) -> tuple[Array, Array]:
     """Noise multipliers of the releases of all rows ``(4,)`` or ``(1,)``, and of each step
     ``(iterations,)``; the squares of their inverses add up to 1 over the whole fit."""
@@ -102,8 +91,8 @@ def fit_proved(
     """Fit B runs by the proved recipe.
 
     noise_factor ``(B,)``: total noise multiplier; ``1 / noise_factor`` is the Gaussian-DP mu spent
-    on the whole fit. **Guarantee:** the composition of :func:`proved_events` times the factor, in
-    another order where public numbers say so: these are Gaussian releases with the same noise.
+    on the whole fit. **Guarantee:** the releases of :meth:`MixtureRecipe.events` times the factor,
+    in another order where public numbers say so: these are Gaussian releases with the same noise.
     Where nothing is clipped, it is plain EM, in the frame that whitens all rows.
     """
     whole_noise, step_noises = _multipliers(settings)
@@ -358,16 +347,18 @@ class MixtureRecipe(Recipe):
     in_own_units = MixtureParameters.from_units
 
     def events(self, settings: MixtureSettings) -> tuple[Event, ...]:
-        return proved_events(settings)
+        whole, steps = _multipliers(settings)
+        return (*(Event(Gaussian(float(noise))) for noise in whole), *gaussians(steps))
 
     def published(
         self, requests: Sequence[Privacy], settings: MixtureSettings, delta_each: float | None
     ) -> PublishedBudget:
-        """Section 5 of the paper; ``exact`` counts its Gaussian releases as they are."""
+        """Section 5 of the paper, which counts J (2K + 1) releases; ``exact`` counts its Gaussian
+        releases as they are."""
         from dpcore.accounting.published import PublishedBudget, published_budget
 
         demand_replacement(requests)
-        releases, used = published_releases(settings), delta_each
+        releases, used = settings.iterations * (2 * settings.components + 1), delta_each
         epsilon_each, multiplier = np.empty(len(requests)), np.empty(len(requests))
         for i, request in enumerate(requests):
             if request.noise_multiplier is not None:
