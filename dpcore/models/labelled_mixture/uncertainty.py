@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpcore.fitting.intervals import Uncertainty
-from dpcore.models.labelled_mixture.parameters import ReleaseParameters
 
 LOST = 0.25  # of expected divergence: simulated from a class that noise has changed more, few held
-
-
-def _lost(parameters: ReleaseParameters) -> NDArray[np.bool_]:
-    return parameters.doubt > LOST
 
 
 UNCERTAINTY = Uncertainty(
@@ -21,5 +13,5 @@ UNCERTAINTY = Uncertainty(
     widen=1.25,
     shares=("weights",),
     variances=("covariances",),
-    lost=_lost,
+    lost=lambda parameters: parameters.doubt > LOST,
 )

@@ -78,7 +78,7 @@ class LogisticRecipe(Recipe):
 
     def takes_steps(self, algorithm: str | None, mode: str) -> bool:
         """Whether an algorithm [the usual one] has iterations to choose."""
-        return (algorithm or _usual(mode)) in STEPS
+        return (algorithm or ("vips" if mode == "paper" else "one_shot")) in STEPS
 
     def sized(
         self, settings: LogisticSettings, rows: int | None, adjacency: str
@@ -165,14 +165,10 @@ class LogisticRecipe(Recipe):
             steps = [_fit_in_ball(session, settings, noise)]
         else:
             steps = _fit_whole(session, settings, noise)
-        units = _to_units(session)
+        design = session.source.design
+        units = np.asarray(design.to_units(np.eye(design.size)).T)  # to coefficients of (u, 1)
         history = tuple(step.mapped(units) for step in steps)
         return Runs(history[-1], history, clipping)
-
-
-def _usual(mode: str) -> str:
-    """The algorithm where none is named."""
-    return "vips" if mode == "paper" else "one_shot"
 
 
 def _multipliers(settings: LogisticSettings) -> tuple[float, float]:
@@ -394,11 +390,6 @@ def _averaged(before: NoisyOutcomes | None, now: NoisyOutcomes, weight: float) -
         np.hypot(remaining * before.sums_sd, weight * now.sums_sd),
         np.hypot(remaining * before.squares_sd, weight * now.squares_sd),
     )
-
-
-def _to_units(session: Session[LogisticRows]) -> Array:
-    """The matrix ``(p, p)`` from coefficients of the design to those of ``(u, 1)``."""
-    return np.asarray(session.source.design.to_units(np.eye(session.source.design.size)).T)
 
 
 RECIPE: Any = LogisticRecipe()

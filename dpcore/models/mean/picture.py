@@ -45,8 +45,9 @@ def _one_column(subject: Subject) -> Drawing:
     means = own_units(public, subject.private.mean[:, :, 0], 0)  # (S, D)
     reach = public.half_range[0] * subject.private.reach[:, 0, 0]  # (S,)
     low, high = _ends(subject, exact, means)
-    heights, edges = _histogram(subject, low, high)
-    top = 1.1 * float(heights.max(initial=1.0))
+    drawn = np.empty(0) if subject.rows is None else subject.rows[:, 0]
+    heights, edges = np.histogram(drawn, BINS, (low, high))
+    top = 1.1 * float(heights.max(initial=1))
     rows: tuple[Layer, ...] = ()
     if subject.rows is not None:
         x, outline = np.repeat(edges, 2)[1:-1], np.repeat(heights, 2)
@@ -120,13 +121,6 @@ def _ends(subject: Subject, exact: float, means: Array) -> tuple[float, float]:
     low, high = float(np.min(shown, initial=exact)), float(np.max(shown, initial=exact))
     room = 0.1 * (high - low) or float(subject.public.half_range[0])
     return low - room, high + room
-
-
-def _histogram(subject: Subject, low: float, high: float) -> tuple[Array, Array]:
-    """Heights ``(BINS,)`` and edges of the histogram of the rows that are drawn."""
-    rows = np.empty(0) if subject.rows is None else subject.rows[:, 0]
-    heights, edges = np.histogram(rows, BINS, (low, high))
-    return heights.astype(float), edges
 
 
 PORTRAIT: Portrait = draw

@@ -74,13 +74,10 @@ class TopicParameters:
         topics = len(self.mass)
         texts = []
         for mix in rng.dirichlet(np.full(topics, 1.0 / topics), size=count):
-            words = rng.choice(len(self.columns), size=TOKENS, p=_sure(mix @ self.probabilities))
+            shares = mix @ self.probabilities
+            words = rng.choice(len(self.columns), size=TOKENS, p=shares / shares.sum())
             texts.append(" ".join(self.columns[word] for word in words))
         return pd.DataFrame({"text": texts})
-
-
-def _sure(shares: Array) -> Array:
-    return np.asarray(shares / shares.sum())
 
 
 def result_table(record: dict[str, Any]) -> Table:

@@ -100,8 +100,9 @@ class TopicRecipe(Recipe):
             )
         noise = np.array([request.noise_multiplier or np.nan for request in requests])
         for name, delta, members, targets in groups(requests):
+            name = name if name in PUBLISHED else "wbk27"  # the paper's own counting
             noise[members] = published_noise(
-                settings, targets, delta, _papers(name), delta_each or DELTA_EACH
+                settings, targets, delta, name, delta_each or DELTA_EACH
             )
         return PublishedBudget(1.0 / noise, noise, delta_each, settings.iterations or 0)
 
@@ -297,11 +298,6 @@ def _releases(settings: TopicSettings, noise: float) -> Event:
         sampling_rate=1.0 if settings.sampling == "none" else (settings.rate or 1.0),
         adjacency="add_remove" if settings.sampling == "poisson" else "replace_one",
     )
-
-
-def _papers(name: str) -> str:
-    """The paper's own counting unless another published one is asked for."""
-    return name if name in PUBLISHED else "wbk27"
 
 
 RECIPE: Any = TopicRecipe()
