@@ -364,7 +364,9 @@ def says_numbers(live_text: dict[str, Any], step: int) -> None:
         assert "nan" not in lines[step].lower().split()
 
 
-def is_drawn(query: dict[str, str]) -> None:
+@pytest.mark.full
+@every("query", EXTREMES)
+def test_extreme_choices_are_drawn(query: dict[str, str]) -> None:
     """What the page computes and draws, without a page around it."""
     scenario = asked(**{**SMALL, **query})
     scene = drawn(scenario)
@@ -373,41 +375,13 @@ def is_drawn(query: dict[str, str]) -> None:
     assert all((command(scenario), script(scenario), notebook(scenario)))
 
 
-QUICK = EXTREMES[1::10]
-
-
 @pytest.mark.full
-@every("query", QUICK)
-def test_extreme_choices_are_drawn(query: dict[str, str]) -> None:
-    is_drawn(query)
-
-
-@pytest.mark.full
-@every("query", [query for query in EXTREMES if query not in QUICK])
-def test_all_other_extreme_choices_are_drawn(query: dict[str, str]) -> None:
-    is_drawn(query)
-
-
-def renders(query: dict[str, str]) -> None:
+@every("query", EXTREMES)
+def test_extreme_choices_render(query: dict[str, str]) -> None:
     """The whole page."""
     page = healthy(opened(**{**SMALL, **query}))
     assert not page.error
     says_numbers(scene(page)["live_text"], scene(page)["step"])
-
-
-A_DOZEN = EXTREMES[::6]  # at least one of each kind of control
-
-
-@pytest.mark.full
-@every("query", A_DOZEN)
-def test_extreme_choices_render(query: dict[str, str]) -> None:
-    renders(query)
-
-
-@pytest.mark.full
-@every("query", [query for query in EXTREMES if query not in A_DOZEN])
-def test_all_other_extreme_choices_render(query: dict[str, str]) -> None:
-    renders(query)
 
 
 def test_hidden_controls_are_not_there() -> None:

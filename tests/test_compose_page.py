@@ -407,24 +407,11 @@ def test_extreme_choices_are_drawn(query: dict[str, str]) -> None:
     assert all((account_command(asked), account_questions(asked), account_script(asked)))
 
 
-def renders(query: dict[str, str]) -> None:
+@pytest.mark.full
+@every("query", EXTREMES)
+def test_extreme_choices_render(query: dict[str, str]) -> None:
     """The whole page."""
     says_numbers(scene(healthy(opened(**query))))
-
-
-FEW = EXTREMES[::6]
-
-
-@pytest.mark.full
-@every("query", FEW)
-def test_extreme_choices_render(query: dict[str, str]) -> None:
-    renders(query)
-
-
-@pytest.mark.full
-@every("query", [query for query in EXTREMES if query not in FEW])
-def test_all_other_extreme_choices_render(query: dict[str, str]) -> None:
-    renders(query)
 
 
 def test_what_has_no_theorem_says_so_and_nothing_is_drawn() -> None:
