@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtri
 
 from dpcore.arrays import Array
+from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.labelled_mixture.class_shapes import best_shape
 from dpcore.models.shared.moments import (
     THINNEST,
@@ -39,30 +40,16 @@ USUAL = 0.5  # eigenvalue in a class frame, which is made wide because it is mad
 
 
 @dataclass(frozen=True)
-class LabelledMixture:
+class LabelledMixture(Mixture):
     """B mixtures with a class for each part, in public unit coordinates.
 
-    weights ``(B, K)``, means ``(B, K, d)``, covariances ``(B, K, d, d)``. sizes ``(B, K)``: rows of
-    each class, noisy. doubt ``(B, K)``: divergence that the noise is expected to cost the class.
-    names ``(B, K)``: the classes.
+    sizes ``(B, K)``: rows of each class, noisy. doubt ``(B, K)``: divergence that the noise is
+    expected to cost the class. names ``(B, K)``: the classes.
     """
 
-    weights: Array
-    means: Array
-    covariances: Array
     sizes: Array
     doubt: Array
     names: NDArray[np.str_]
-
-    @property
-    def runs(self) -> int:
-        """How many fits the batch holds, B."""
-        return int(self.weights.shape[0])
-
-    @property
-    def dim(self) -> int:
-        """How many columns there are, d."""
-        return int(self.means.shape[2])
 
 
 def ball_radius(dim: int) -> float:
