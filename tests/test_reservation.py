@@ -18,11 +18,10 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 import wording
 from test_budget_ledger import DELTA, PERSON, one_release
+from test_release import table
 
 import dpcore as dp
 from dpcore.cli import main
@@ -32,21 +31,14 @@ from dpcore.releases import api, ledger
 from dpcore.releases.dossier import verify
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger, Protected, TamperedError
-from dpcore.wall.table import PrivateTable
 
 Usage = namedtuple("Usage", "total used free")
 STATED = Amount(0.2, DELTA)
-SCHEMA = dp.Schema.from_bounds({"x": (0.0, 10.0), "y": (-1.0, 1.0)})
 
 
 @pytest.fixture
 def book(tmp_path: Path) -> BudgetLedger:
     return BudgetLedger.create(tmp_path / "budget.sqlite", Amount(1.0, DELTA))
-
-
-def table() -> PrivateTable:
-    cells = np.random.default_rng(0).uniform(0.0, 1.0, (400, 2))
-    return PrivateTable.seal(pd.DataFrame(cells, columns=["x", "y"]), SCHEMA)
 
 
 def release(book: BudgetLedger, out: Path, epsilon: float = 0.8, **words: Any) -> api.Release:
