@@ -49,40 +49,29 @@ def common_digits(number: float, limits: Sequence[float]) -> int:
 
 def group_table(record: dict[str, Any], part: str = "group") -> Table:
     """Of a fit with weights, means and covariances: a line for each group."""
-    parameters, titles = record["parameters"], column_titles(record)
-    if len(titles) > FEW_COLUMNS:
-        return far_columns(part, record, parameters["means"], parameters["weights"])
-    lines = []
-    for k, (share, mean, covariance) in enumerate(
-        zip(parameters["weights"], parameters["means"], parameters["covariances"], strict=True)
-    ):
-        line: dict[str, Any] = {part: k + 1, "share": f"{share:.1%}"}
-        for i, title in enumerate(titles):
-            place = in_digits(mean[i], record["bounds"][i])
-            line[title] = f"{place} ± {covariance[i][i] ** 0.5:.3g}"
-        lines.append(line)
-    return "Each group: its share of the rows; mean ± standard deviation of each column.", lines
+    about = "Each group: its share of the rows; mean ± standard deviation of each column."
+    return part_table(part, record, "means", "weights", about)
 
 
 def part_table(
     part: str, record: dict[str, Any], places: str, shares: str, about: str, form: str = ""
 ) -> Table:
-    """A line for each part: its share of the rows, and its number in each column; of many columns,
-    those where it is farthest from the average. places, shares: names of the released arrays
-    ``(K, d)`` and ``(K,)``. form: of a number; by default with digits that tell it apart."""
+    """A line for each part: its share of the rows, and its number in each column, with the spread
+    around it where that is released; of many columns, those where it is farthest from the average.
+    places, shares: names of the released arrays ``(K, d)`` and ``(K,)``. form: of a number; by
+    default with digits that tell it apart."""
     parameters, titles = record["parameters"], column_titles(record)
     if len(titles) > FEW_COLUMNS:
         return far_columns(part, record, parameters[places], parameters[shares])
-    lines = [
-        {part: k + 1, "share": f"{share:.1%}"}
-        | {
-            title: f"{number:{form}}" if form else in_digits(number, limits)
-            for title, number, limits in zip(titles, numbers, record["bounds"], strict=True)
-        }
-        for k, (share, numbers) in enumerate(
-            zip(parameters[shares], parameters[places], strict=True)
-        )
-    ]
+    lines = []
+    for k, (share, numbers) in enumerate(zip(parameters[shares], parameters[places], strict=True)):
+        pairs = zip(numbers, record["bounds"], strict=True)
+        texts = [f"{x:{form}}" if form else in_digits(x, limits) for x, limits in pairs]
+        if "covariances" in parameters:
+            spreads = np.sqrt(np.diagonal(parameters["covariances"][k]))
+            texts = [f"{text} ± {sd:.3g}" for text, sd in zip(texts, spreads, strict=True)]
+        cells = dict(zip(titles, texts, strict=True))
+        lines.append({part: k + 1, "share": f"{share:.1%}", **cells})
     return about, lines
 
 
