@@ -55,8 +55,7 @@ def guarantee_of(
     request = plan.requests[budget]
     moved = is_part and (limited or request.adjacency == "add_remove")
     proof = None if moved else _proof(ledger, request, schema)
-    paper = request.mode == "paper"
-    printed = recipe(model).printed(request, settings) if paper else None
+    printed = recipe(model).printed(request, settings) if request.mode == "paper" else None
     return Guarantee(
         epsilon=None if proof is None else proof.epsilon,
         delta=request.delta,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, overload
 
 import numpy as np
 
@@ -85,6 +85,26 @@ class Parameters(Protocol):
 
     def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
         """Synthetic rows; free, because they read only what was released."""
+
+
+@dataclass(frozen=True)
+class ColumnParameters:
+    """Parameters of a fit of named columns; a subclass is a frozen dataclass of arrays.
+
+    LIMITS: fields that say the public limits, which no record repeats.
+    """
+
+    LIMITS: ClassVar[tuple[str, ...]] = ()
+    columns: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        released = (field.name for field in fields(self) if field.name not in self.LIMITS)
+        values = {name: getattr(self, name) for name in released}
+        return {
+            name: value.tolist() if isinstance(value, np.ndarray) else list(value)
+            for name, value in values.items()
+        }
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.arrays import Array
+from dpcore.fitting.recipe import ColumnParameters
 from dpcore.fitting.result_table import Table, part_table
 from dpcore.models.bernoulli_mixture.mathematics import chances
 from dpcore.models.exponential_family.mathematics import Groups
-from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from dpcore.arrays import Array
 from dpcore.checks import listed
+from dpcore.fitting.recipe import ColumnParameters
 from dpcore.fitting.result_table import FEW_COLUMNS, STRONGEST, Table, column_titles, in_digits
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
-from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.schema import Schema
 from dpcore.wall.data import PublicFrame
 

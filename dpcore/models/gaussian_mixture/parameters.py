@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcore.arrays import Array
+from dpcore.fitting.recipe import ColumnParameters
 from dpcore.fitting.result_table import group_table
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture.mathematics import Mixture
-from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ class MixtureParameters(ColumnParameters):
         """The same as a batch of one in public unit coordinates."""
         spread = public.half_range
         covariances = self.covariances / (spread[:, None] * spread[None, :])
-        means = (self.means - public.center) / spread
-        return Mixture(self.weights[None], means[None], covariances[None])
+        return Mixture(self.weights[None], public.to_units(self.means)[None], covariances[None])
 
     def as_mixture(self) -> Mixture:
         """The same as a batch of one, in own units."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.arrays import Array
+from dpcore.fitting.recipe import ColumnParameters
 from dpcore.fitting.result_table import Table, part_table
 from dpcore.models.kmeans.mathematics import Centres
-from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.errors import InputError
+from dpcore.fitting.recipe import ColumnParameters
 from dpcore.fitting.result_table import Table, in_digits
-from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.privacy import Guarantee
 from dpcore.schema import Schema
 from dpcore.schema.forms import DAYS, day_of

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.arrays import Array
+from dpcore.fitting.recipe import ColumnParameters
 from dpcore.fitting.result_table import Table, column_titles, in_digits
-from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:

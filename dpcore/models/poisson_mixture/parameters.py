@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import gammaln
 
 from dpcore.arrays import Array
+from dpcore.fitting.recipe import ColumnParameters
 from dpcore.fitting.result_table import Table, part_table
 from dpcore.models.exponential_family.mathematics import Groups
 from dpcore.models.poisson_mixture.mathematics import rates
-from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:

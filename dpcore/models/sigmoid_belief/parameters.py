@@ -9,8 +9,8 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.errors import InputError
+from dpcore.fitting.recipe import ColumnParameters
 from dpcore.fitting.result_table import STRONGEST, Table
-from dpcore.models.shared.parameters import ColumnParameters
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Network
 from dpcore.wall.data import PublicFrame
