@@ -258,22 +258,9 @@ class Ascent:
         )
 
     def _batch(self, beta: Array) -> Coefficients:
-        session, runs = self.session, self.session.runs
-        origin, scale = np.zeros(self.dim), np.ones(self.dim)
-        target_origin, target_scale = 0.0, 1.0
-        if not self.settings.own:
-            origin, scale = session.public.center, session.public.half_range
-            if session.source.target is not None:
-                target_origin = float(session.source.target.center[0])
-                target_scale = float(session.source.target.half_range[0])
-        return Coefficients(
-            beta,
-            np.full(runs, self.settings.sigma),
-            np.tile(origin, (runs, 1)),
-            np.tile(scale, (runs, 1)),
-            np.full(runs, target_origin),
-            np.full(runs, target_scale),
-        )
+        session = self.session
+        frames = (None, None) if self.settings.own else (session.public, session.source.target)
+        return Coefficients.of(beta, self.settings.sigma, *frames)
 
 
 @np.errstate(over="ignore", invalid="ignore")

@@ -16,6 +16,7 @@ import numpy as np
 from dpcore.arrays import Array
 from dpcore.checks import nonnegative, positive
 from dpcore.models.gradient_em import missing, regressions, symmetric
+from dpcore.wall.data import PublicFrame
 
 OfRows = Callable[[Array, float, Array, Any, Any], Array]
 
@@ -71,6 +72,27 @@ class Coefficients:
     scale: Array
     target_origin: Array
     target_scale: Array
+
+    @classmethod
+    def of(
+        cls, beta: Array, sigma: float, public: PublicFrame | None, target: PublicFrame | None
+    ) -> Coefficients:
+        """Beta ``(B, d)`` in the unit coordinates of rows and target; ``None``: in own units."""
+        runs, dim = beta.shape
+        origin, scale = np.zeros(dim), np.ones(dim)
+        if public is not None:
+            origin, scale = public.center, public.half_range
+        middle, reach = 0.0, 1.0
+        if target is not None:
+            middle, reach = float(target.center[0]), float(target.half_range[0])
+        return cls(
+            beta,
+            np.full(runs, sigma),
+            np.tile(origin, (runs, 1)),
+            np.tile(scale, (runs, 1)),
+            np.full(runs, middle),
+            np.full(runs, reach),
+        )
 
 
 def public_tau(model: GradientModel, norm: float, sigma: float, away: float | None = None) -> float:

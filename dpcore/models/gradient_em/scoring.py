@@ -109,20 +109,10 @@ class GradientYardstick(Yardstick):
         settings = recipe(self.model.name).settings(**_meant(options))
         public, vectors = custodian_rows(table)[0], _seen(self.model, table, settings.own)
         beta = converged(self.model, vectors, settings.sigma)
-        origin, scale, target = np.zeros(public.dim), np.ones(public.dim), (0.0, 1.0)
-        if not settings.own:
-            origin, scale = public.center, public.half_range
-            if self.model.target:
-                frame = target_frame(table.schema)
-                target = float(frame.center[0]), float(frame.half_range[0])
-        return Coefficients(
-            beta[None],
-            np.array([settings.sigma]),
-            origin[None],
-            scale[None],
-            np.array([target[0]]),
-            np.array([target[1]]),
-        )
+        if settings.own:
+            return Coefficients.of(beta[None], settings.sigma, None, None)
+        target = target_frame(table.schema) if self.model.target else None
+        return Coefficients.of(beta[None], settings.sigma, public, target)
 
     def score(self, batch: Coefficients, scorer: Scorer) -> Array:
         """As :class:`Yardstick` says; below 0 for a fit that is worse than knowing nothing."""
