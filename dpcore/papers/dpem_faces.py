@@ -146,11 +146,8 @@ def _curve(
             session: Session[FeatureRows] = Session(
                 table,
                 adjacency="replace_one",
-                rows_per_person=1,
                 noise=NoiseSource(0, [draw]),
                 draws=np.zeros(1, dtype=int),
-                clip=1.0,
-                as_private=False,
             )
             contribution = SecondMoments(faces.shape[1], session.radius)
             noisy = session.release("second moments", contribution, None, noise)

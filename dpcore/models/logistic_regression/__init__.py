@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpcore.checks import nonnegative, positive, whole
-from dpcore.declaration import CLIP, Method, Metric, Model, Opening, Statement, World
+from dpcore.declaration import Method, Metric, Model, Opening, Statement, World
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import (
     ALL_ROWS,
@@ -146,7 +146,6 @@ MODEL = Model(
         "claim holds because the stated sensitivities are larger than the true ones",
     ),
     reads="outcome",
-    clip=CLIP,
     clips_rows=False,
     opening=Opening(components=1, iterations=10),
     most=1,
