@@ -187,7 +187,7 @@ def test_what_the_paper_does_not_say_is_refused(changes: dict[str, str], field: 
 
 
 def test_words_that_cannot_be_are_refused() -> None:
-    with pytest.raises(dp.InputError, match="factors"):
+    with pytest.raises(dp.InputError, match="n_components"):
         RECIPE.settings(components=-1)
     with pytest.raises(dp.InputError, match="update"):
         RECIPE.settings(update="mine")

@@ -56,7 +56,6 @@ def made(request: pytest.FixtureRequest, tmp_path: Path) -> api.Release:
         privacy=dp.Privacy(epsilon=0.5, delta=1e-5),
         ledger=tmp_path / "budget.sqlite",
         out=tmp_path / "out",
-        n_components=2,
         synthetic_rows=7,
     )
 

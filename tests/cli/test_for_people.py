@@ -91,7 +91,7 @@ def test_means_far_from_0_have_the_digits_that_tell_them_apart(
     limits = "[columns.a]\nlower = 1000000\nupper = 1000100\n"
     (tmp_path / "far.toml").write_text(limits, encoding="utf-8")
     told = run("fit", *model.split(), tmp_path / "far.csv", "--epsilon", 50, "--delta", 1e-5).out
-    assert len(set(re.findall(r"10000\d\d\.\d+", told))) == (1 if model == "mean" else 2)
+    assert len(set(re.findall(r"10000\d\d(?:\.\d+)?", told))) == (1 if model == "mean" else 2)
 
 
 def test_a_regenerated_table_shows_its_rows_curve_by_curve(run: Run, tmp_path: Path) -> None:
