@@ -197,6 +197,19 @@ def test_pure_epsilon_costs_what_normal_noise_at_its_corner_costs(epsilon: float
     assert np.all(normal <= np.maximum(misses, 0.0) + 1e-12)
 
 
+@pytest.mark.parametrize("epsilon", [1e-90, 0.01, 1.0, 709.0, 800.0, 1e90])
+def test_a_little_less_noise_of_pure_epsilon_never_costs_less(epsilon: float) -> None:
+    """A fit reserves for a part in 10^9 less noise than it draws, wherever formulas change."""
+    chosen, stated = filter_of("gdp"), Amount(epsilon, DELTA)
+
+    def cost(scale: float) -> int:
+        entry = LedgerEntry("a count", "laplace", scale, 1.0, "replace_one", "a lemma", count=10**6)
+        return chosen.cost(Ledger((entry,)), stated)[0]
+
+    for scale in (1.0 / epsilon) * (1.0 + np.linspace(0.0, 1e-9, 21)):
+        assert cost(float(scale)) <= cost(float(scale) * (1.0 - 1e-9))
+
+
 def test_noise_on_a_grid_that_may_be_coarse_has_no_cost_in_gaussian_dp() -> None:
     entry = replace(one_release().entries[0], noise_steps=None)
     with pytest.raises(InputError, match="a grid that may be coarse; use a ledger of zCDP"):

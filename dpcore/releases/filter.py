@@ -1,7 +1,7 @@
 """Filters: when a list of releases, each chosen after seeing the last, must end.
 
 A filter is a rule that stays sound although every release is chosen with knowledge of the earlier
-one. Sums of epsilons and deltas are one (Rogers, Roth, Ullman, Vadhan 2016, section 3), sums of
+ones. Sums of epsilons and deltas are one (Rogers, Roth, Ullman, Vadhan 2016, section 3), sums of
 zCDP costs another (Feldman, Zrnic 2021, Theorem 3.1; Whitehouse, Ramdas, Rogers, Wu 2023), sums of
 squares of mu a third (Smith, Thakurta 2022; Koskela, Tobaben, Honkela 2023). Costs are whole
 numbers of tiny units, rounded up, and budgets are rounded down: no sum is ever rounded.
@@ -9,6 +9,7 @@ numbers of tiny units, rounded up, and budgets are rounded down: no sum is ever 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +17,7 @@ from math import ceil, floor
 from typing import Protocol
 
 import numpy as np
-from scipy.special import expit, ndtri
+from scipy.special import erfinv, log_expit, ndtri_exp
 
 from dpcore.accounting import epsilon_of, mu_of
 from dpcore.accounting.base import real
@@ -185,12 +186,14 @@ class Normal(Concentrated):
         return float(epsilon_of_rho(rho, delta))
 
     def _of_pure(self, epsilon: Fraction) -> Fraction:
-        """Rounded up: below 0.01 ``mu <= 1.2534 epsilon``, as ``Phi(x) - 1/2 >= x phi(0) (1 -
-        x^2/2)`` and ``e^epsilon / (1 + e^epsilon) - 1/2 <= epsilon / 4``."""
-        if epsilon < Fraction(1, 100):
-            return Fraction(12534, 10000) ** 2 * epsilon**2 / 2
-        mu = -2.0 * float(ndtri(expit(-float(epsilon)))) * (1.0 + 1e-9)
-        return _exact(mu) ** 2 / 2
+        """Rounded up by far more than either branch is off, or than they differ where they meet:
+        what is reserved for a little less noise never costs less."""
+        bound = float(epsilon)
+        if bound < 1.0:
+            mu = math.sqrt(8.0) * float(erfinv(math.tanh(bound / 2.0)))
+        else:
+            mu = -2.0 * float(ndtri_exp(log_expit(-bound)))
+        return _exact(mu * (1.0 + 1e-9)) ** 2 / 2
 
 
 def _typed(number: float) -> Fraction:
