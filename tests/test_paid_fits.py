@@ -110,6 +110,35 @@ def test_a_whole_budget_is_spent_in_one_fit(tmp_path: Path) -> None:
         assert ledger.demand_intact().left_amount.epsilon < 1e-3
 
 
+@pytest.mark.parametrize("way", ["gdp", "zcdp", "sums"])
+def test_a_refusal_names_an_accountant_only_where_it_helps(tmp_path: Path, way: str) -> None:
+    limit = Amount(1.0, 1e-5)
+    ledger = BudgetLedger.create(tmp_path / "budget.sqlite", limit, filter=way)
+
+    def refused(**words: Any) -> str:
+        privacy = dp.Privacy(1.0, **{"delta": 1e-5, "accountant": "pld", **words})
+        options = {"n_components": 2, "algorithm": "dplloyd"}
+        with pytest.raises(BudgetExceeded) as refusal:
+            paid_fit("kmeans", table(), privacy=privacy, ledger=ledger, **options)
+        return str(refusal.value)
+
+    for accountant in ("pld", "zcdp_tight"):
+        assert "ask for no more than that, and for no larger delta" in refused(
+            delta=1e-4, accountant=accountant
+        )
+    if way != "sums":
+        helps = {"gdp": "give a smaller epsilon", "zcdp": "choose accountant zcdp_tight"}
+        assert helps[way] in refused()
+        paid_fit(
+            "kmeans",
+            table(),
+            privacy=dp.Privacy(0.2 if way == "gdp" else 1.0, 1e-5, accountant="zcdp_tight"),
+            ledger=ledger,
+            n_components=2,
+            algorithm="dplloyd",
+        )
+
+
 def test_it_is_paid_before_the_noise_and_counts_when_the_fit_fails(
     tmp_path: Path, monkeypatch: Any
 ) -> None:

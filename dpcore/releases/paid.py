@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Any
 
+from dpcore.accounting import covers
 from dpcore.errors import BudgetExceeded, DPCoreError, InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.recipe import recipe
@@ -30,6 +31,7 @@ from dpcore.wall.table import PrivateTable, demand_loaded
 
 SPARED = 1e-9  # share of the noise not counted on, so that rounding never costs more than reserved
 UNUSED = 1e-7  # share of epsilon not used, so that a whole budget can be spent in one fit
+SUMS = "dpcore ledger FILE --create --filter sums"
 # Words of a fit that what pays for it settles itself.
 SETTLED = ("schema", "seed", "secret", "draws", "as_private", "delta_each", "on_grid", "mode")
 
@@ -87,13 +89,15 @@ def paid_fit(
             book.check(noise, stated, who)
         except BudgetExceeded as refusal:
             state = book.state()
-            way = filter_of(state.terms.filter)
-            if privacy.accountant == way.accountant or used > state.left_amount.epsilon:
+            left, way = state.left_amount, filter_of(state.terms.filter)
+            if way.name == "sums" or used > left.epsilon or stated.delta > left.delta:
                 raise
+            remedy = f"choose accountant {way.accountant}"
+            if privacy.accountant == way.accountant or covers(way.accountant, events) is not None:
+                remedy = f"give a smaller epsilon, or use a ledger of sums ({SUMS})"
             raise BudgetExceeded(
                 f"budget: the noise that accountant {privacy.accountant} plans for this epsilon "
-                f"costs this ledger more than is left; choose accountant {way.accountant}. Nothing "
-                "was spent or released."
+                f"costs this ledger more than is left; {remedy}. Nothing was spent or released."
             ) from refusal
 
         def pay() -> None:
@@ -163,7 +167,7 @@ def _planned(events: tuple[Event, ...], book: BudgetLedger, who: Protected) -> L
                 "ledger",
                 "it adds up costs that are not defined here for the subsampled releases of this "
                 "fit",
-                "use a ledger of sums (dpcore ledger FILE --create --filter sums)",
+                f"use a ledger of sums ({SUMS})",
             )
         scale = float(noise) * (1.0 - SPARED)
         entries.append(
