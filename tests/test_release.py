@@ -324,6 +324,17 @@ def test_a_budget_that_is_spent_is_said_before_a_file_is_read(
     assert wording.LEDGER_HAS_LESS in capsys.readouterr().err
 
 
+def test_the_usual_accountant_by_name_is_the_ledgers_own(tmp_path: Path) -> None:
+    """Also where a script checks the budget before it reads a file: all of it can be asked for."""
+    rows, book = tmp_path / "rows.csv", tmp_path / "budget.sqlite"
+    pd.DataFrame({"x": [0.2, 0.4] * 50, "y": [0.5, 0.6] * 50}).to_csv(rows, index=False)
+    (tmp_path / "rows.toml").write_text(dp.Schema.from_bounds({"x": (0, 1), "y": (0, 1)}).to_toml())
+    BudgetLedger.create(book, Amount(1.0, DELTA), filter="zcdp")
+    words = f"release mean {rows} --ledger {book} --epsilon 1 --delta {DELTA} --accountant exact"
+    assert main([*words.split(), "--out", str(tmp_path / "out"), "--yes", "--accept-delta"]) == 0
+    assert dp.verify(tmp_path / "out", book)["accountant"] == "zcdp_tight"
+
+
 # --- what is refused ----------------------------------------------------------------------------
 
 

@@ -30,7 +30,7 @@ model MODEL: a model of dpcore fit
 --out DIR!: a folder, new or empty [required]
 --yes: do not ask for confirmation [ask]
 --adjacency A: replace_one, add_remove, label or feature [the ledger's]
---accountant A: exact, zcdp_tight or rdp [exact; in a ledger of zCDP zcdp_tight]
+--accountant A=exact: exact, zcdp_tight or rdp; in a ledger of zCDP, exact means zcdp_tight [exact]
 --accept-delta: accept a delta above 1/n [refuse it]
 --chosen-on WHAT=unsaid: what you looked at while you chose the settings: 'stand-in' or 'real data'
     [unsaid]
@@ -45,14 +45,13 @@ model MODEL: a model of dpcore fit
 def run(args: argparse.Namespace) -> None:
     """Ask once, release, print. Raises PaidError where a release that is made cannot be printed."""
     from dpcore.registry import MODELS
-    from dpcore.releases.api import planned_noise, release
-    from dpcore.releases.filter import Amount, filter_of
+    from dpcore.releases.api import planned_noise, release, suited
+    from dpcore.releases.filter import Amount
     from dpcore.releases.ledger import BudgetLedger
     from dpcore.releases.paid import PaidError
 
     one_of("model", args.model, MODELS)
-    if args.accountant is not None:
-        one_of("accountant", args.accountant, COUNTED_BY)
+    one_of("accountant", args.accountant, COUNTED_BY)
     demand_no_release("out", args.out)
     book = BudgetLedger(args.ledger)
     terms = book.state().terms
@@ -64,9 +63,9 @@ def run(args: argparse.Namespace) -> None:
         epsilon=stated.epsilon,
         delta=stated.delta,
         adjacency=adjacency,
-        accountant=args.accountant or filter_of(terms.filter).accountant,
+        accountant=args.accountant,
     )
-    noise = planned_noise(request, stated)
+    noise = planned_noise(suited(request, book), stated)
     book.check(noise, stated, replace(terms.who, adjacency=adjacency))  # before a row is read
     table = read_table(args)
     privacy = replace(request, rows_per_person=rows_per_person(args, table))

@@ -114,9 +114,7 @@ def release(
     statements: dict[str, Any] = {name: _one_line(name, text) for name, text in texts.items()}
     _demand_unicode({**statements, "schema": schema.to_toml()})
     book = ledger if isinstance(ledger, BudgetLedger) else BudgetLedger(ledger)
-    if privacy.accountant == Privacy.accountant:
-        suited = filter_of(book.state().terms.filter).accountant
-        privacy = replace(privacy, accountant=suited)
+    privacy = suited(privacy, book)
     who = protected(privacy, schema)
     stated = Amount(float(privacy.epsilon or 0.0), float(privacy.delta or 0.0))
     noise = planned_noise(privacy, stated)
@@ -285,6 +283,13 @@ def demand_whole(model: str, privacy: Privacy, options: dict[str, Any]) -> None:
         )
     if not all(isinstance(event.mechanism, Gaussian) for event in events):
         raise InputError("algorithm" if "algorithm" in options else "method", *OTHER_NOISE)
+
+
+def suited(privacy: Privacy, book: BudgetLedger) -> Privacy:
+    """The request, in which the default accountant stands for the one that suits the ledger."""
+    if privacy.accountant != Privacy.accountant:
+        return privacy
+    return replace(privacy, accountant=filter_of(book.state().terms.filter).accountant)
 
 
 def planned_noise(privacy: Privacy, stated: Amount) -> Ledger:
