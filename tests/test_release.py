@@ -423,6 +423,23 @@ def test_of_persons_delta_is_held_against_their_number(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["gdp", "zcdp", "sums"])
+@pytest.mark.parametrize(("epsilon", "delta"), [(1e-5, 0.05), (1e-4, 0.9), (1e-6, 0.1)])
+def test_a_release_is_covered_where_noise_hardly_depends_on_epsilon(
+    tmp_path: Path, epsilon: float, delta: float, way: str
+) -> None:
+    """Parts in 10^11 of the noise are then parts in 10^6 of epsilon, more than any release spares:
+    what the lemma of integer noise takes off is drawn besides."""
+    book = tmp_path / "large.sqlite"
+    BudgetLedger.create(book, Amount(2.0 * epsilon, delta), filter=way)
+    wish = dp.Privacy(epsilon, delta)
+    made = api.release(
+        "mean", table(), privacy=wish, ledger=book, out=tmp_path / "out", accept_delta=True
+    )
+    assert made.dossier["guarantee"]["epsilon"] <= epsilon
+    assert not BudgetLedger(book).demand_intact().open
+
+
+@pytest.mark.parametrize("way", ["gdp", "zcdp", "sums"])
 def test_the_whole_budget_can_be_spent_in_one_release(tmp_path: Path, way: str) -> None:
     """Counted as the ledger counts, with all the less noise where that is exact."""
     book = tmp_path / "whole.sqlite"

@@ -26,7 +26,7 @@ Theorem 3.1, use the same convolution.)
 chosen after the last, has the privacy loss of Gaussian releases with noise multipliers ``z sqrt(1 -
 9/S^2)``, but for ``2 n 1e-76`` in epsilon and a factor of ``exp(n 1e-76)`` on delta; n counts all
 numbers that are ever released, and no computer releases 10^20. For S >= 2^20 the root is above
-``1 - 2^-37.8``, and :attr:`dpcore.DiscreteGaussian.continuous` takes ``1 - 2^-36``.
+``1 - 2^-37.8``, and :attr:`dpcore.Event.continuous` takes ``1 - 2^-36``.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ import numpy as np
 from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.mechanisms.discrete_gaussian import SCALE, Integers
+from dpcore.privacy.events import NORMAL
 
 ROUNDING_UNIT = 2.0**-53
 MOST_ROWS = 1 << 22  # where their number is private: the public cap from which errors are bounded
@@ -38,7 +39,8 @@ class Grid:
 def grid_for(
     noise_multiplier: float, sensitivity: float, row_bound: float, rows: int, coordinates: int
 ) -> Grid:
-    """The grid with noise of at least ``noise_multiplier`` times all that a sum can change by.
+    """The grid with noise that counts as normal noise (:attr:`dpcore.Event.continuous`) of at least
+    ``noise_multiplier`` times all that a sum can change by.
 
     sensitivity: of exact sums. row_bound: norm of one row's contribution. rows: how many are added
     up, at most.
@@ -72,14 +74,15 @@ def grid_for(
     error = terms / (1.0 - terms) * rows * row_bound
     drawn_in = 4.0 * (coordinates + 16) * ROUNDING_UNIT  # by a norm that was computed too small
     apart = sensitivity * (1.0 + drawn_in) + 2.0 * error
-    share = noise_multiplier * math.sqrt(coordinates) / SCALE
+    drawn = noise_multiplier / NORMAL
+    share = drawn * math.sqrt(coordinates) / SCALE
     if not share < FINEST:
         raise InputError(
             "noise",
             "it is too large for this many numbers on one grid",
             "give a larger epsilon or fewer columns",
         )
-    scale = _up(noise_multiplier * apart / (1.0 - share), 64)
+    scale = _up(drawn * apart / (1.0 - share), 64)
     step = scale / SCALE
     if not rows * row_bound / step < LARGEST:
         raise InputError(
