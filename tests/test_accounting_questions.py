@@ -48,6 +48,20 @@ def repeats(events: list[Event], count: int) -> list[Event]:
     return [replace(event, count=event.count * count) for event in events]
 
 
+def test_parts_may_have_one_noise_for_all_runs_or_none_at_all() -> None:
+    """A record in the part of one noise costs the same in every run; in an empty one, nothing."""
+    part = Event(Gaussian(2.0), group="g", parallel=True, adjacency="add_remove")
+    noises = np.array([1.0, 2.0, 4.0])
+    parts = [replace(part, mechanism=Gaussian(noises)), part, replace(part, count=0)]
+    for question in (
+        lambda events: compose(events, delta=DELTA).epsilon,
+        lambda events: delta_at(events, 1.0),
+        lambda events: worst_posterior(events, 0.5, chance=0.01),
+    ):
+        wanted = [question([replace(part, mechanism=Gaussian(z))]) for z in (1.0, 2.0, 2.0)]
+        assert question(parts) == pytest.approx(wanted, rel=1e-12)
+
+
 @every("name, kind", CASES)
 def test_against_count_is_compose_with_counts_multiplied(name: str, kind: str) -> None:
     counts = np.array([0, 1, 7]) if (name, kind) in SLOW else np.array([0, 1, 2, 10, 100, 1000])

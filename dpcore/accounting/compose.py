@@ -57,13 +57,13 @@ def compose(
     ends = [_ends(case, method, delta, lower) for case in cases]
     lowers = [low for low, _ in ends if low is not None]
     return Bound(
-        epsilon=_dearest([upper for _, upper in ends]),
+        epsilon=largest(*(upper for _, upper in ends)),
         delta=delta,
         accountant=method.name,
         kind=_kind(cases, method),
         assumptions=method.assumptions_of(events),
         source=method.source,
-        lower=_dearest(lowers) if lowers else None,
+        lower=largest(*lowers) if lowers else None,
     )
 
 
@@ -72,8 +72,13 @@ def _ends(case: Events, method: Accountant, delta: float, lower: bool) -> tuple[
     return method.interval(case, delta) if lower else (None, method.epsilon(case, delta))
 
 
-def _dearest(epsilons: list[Real]) -> Real:
-    return real(np.maximum.reduce([np.asarray(epsilon) for epsilon in epsilons]))
+def largest(*values: Real) -> Real:
+    """The largest of what different cases cost; a number is that of all runs of a grid.
+
+    >>> largest(1.0, np.array([0.5, 2.0])).tolist()
+    [1.0, 2.0]
+    """
+    return real(np.maximum.reduce(np.broadcast_arrays(*values)))
 
 
 def _kind(cases: list[Case], method: Accountant) -> str:
@@ -105,7 +110,7 @@ def calibrate(
     for case in cases:
         method.check(case)
     _check_noise(events)
-    return _dearest([noise_factor(method, case, wanted, delta) for case in cases])
+    return largest(*(noise_factor(method, case, wanted, delta) for case in cases))
 
 
 def covers(name: str | Accountant, events: Events) -> str | None:

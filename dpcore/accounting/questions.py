@@ -26,7 +26,7 @@ from dpcore.accounting.base import (
     scaled,
 )
 from dpcore.accounting.catalogue import accountant as registered
-from dpcore.accounting.compose import calibrate, compose
+from dpcore.accounting.compose import calibrate, compose, largest
 from dpcore.accounting.gaussian import all_gaussian, epsilon_of
 from dpcore.accounting.pairs import SharesExceedDelta
 from dpcore.accounting.parallel import worst_cases
@@ -56,8 +56,7 @@ def delta_at(events: Events, epsilon: Real, accountant: str | Accountant = "exac
         raise InputError("epsilon", "a value is below 0 or not a number", "give 0 or more")
     method = registered(accountant)
     cases = worst_cases(event_list(events))
-    deltas = [np.asarray(method.delta(case, real(wanted))) for case in cases]
-    return real(np.maximum.reduce(deltas))
+    return largest(*(method.delta(case, real(wanted)) for case in cases))
 
 
 def against_count(
@@ -305,7 +304,7 @@ def worst_posterior(
     probability("chance", chance)
     method = registered(accountant)
     bounds = [_loss_at(case, chance, method) for case in worst_cases(events)]
-    return posterior(believed, real(np.maximum.reduce(bounds)))
+    return posterior(believed, largest(*bounds))
 
 
 def _loss_at(case: Events, chance: float, method: Accountant) -> Array:
