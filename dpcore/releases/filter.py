@@ -9,11 +9,10 @@ numbers of tiny units, rounded up, and budgets are rounded down: no sum is ever 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, sqrt, tanh
 from typing import Protocol
 
 import numpy as np
@@ -190,7 +189,7 @@ class Normal(Concentrated):
         what is reserved for a little less noise never costs less."""
         bound = float(epsilon)
         if bound < 1.0:
-            mu = math.sqrt(8.0) * float(erfinv(math.tanh(bound / 2.0)))
+            mu = sqrt(8.0) * float(erfinv(tanh(bound / 2.0)))
         else:
             mu = -2.0 * float(ndtri_exp(log_expit(-bound)))
         return _exact(mu * (1.0 + 1e-9)) ** 2 / 2
