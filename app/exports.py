@@ -165,8 +165,8 @@ def _cells(scenario: Scenario) -> list[str]:
             "\n# the row or document that differs most from the rest is removed or changed"
             f"\ntable = table.neighbour(loneliest_row(table), {scenario.adjacency!r})"
         )
-    options = scenario.setting().options()
-    own = "\n".join(f"    {name}={value!r}," for name, value in options.items())
+    stated = {n: v for n, v in scenario.setting().options().items() if v is not None}
+    own = "".join(f"    {name}={value!r},\n" for name, value in stated.items())
     fit = f"""fit = dp.fit(
     {scenario.model!r},
     table,
@@ -178,8 +178,7 @@ def _cells(scenario: Scenario) -> list[str]:
         mode={recipe.mode!r},
         rows_per_person={scenario.rows_per_person!r},
     ),
-{own}
-    clip={number(scenario.clip)},
+{own}    clip={number(scenario.clip)},
     seed={scenario.noise!r},  # a rehearsal; leave the seed out for fresh noise
 )"""
     show = """print(

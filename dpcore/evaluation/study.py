@@ -56,7 +56,7 @@ class Setting:
     the model's declaration [its score].
 
     >>> Setting("missing-regression", words=(("sigma", 2.0),)).options()
-    {'n_components': 3, 'iterations': 5, 'sigma': 2.0}
+    {'n_components': None, 'iterations': 5, 'sigma': 2.0}
     """
 
     model: str = FIRST
@@ -107,7 +107,7 @@ class Setting:
             "algorithm": self.algorithm,
         }
         return {
-            "n_components": self.components,
+            "n_components": self.components if "components" in names else None,
             **{word: v for word, v in words.items() if word in names and v is not None},
             **dict(self.words),
         }
