@@ -37,7 +37,7 @@ def test_shares_and_prices_move_with_the_hand_and_stay(page: Any, server: Any) -
 
 GRID = ".st-key-plan_table [data-testid=data-grid-canvas]"
 RANGED = "!document.body.innerText.includes('still being simulated')"  # else it is drawn anew
-NAME, MODEL, AT_LEAST, EPSILON, LOCKED = 1, 2, 5, 6, 7  # columns of the table of wishes
+NAME, MODEL, TIMES, AT_LEAST, EPSILON, LOCKED = 1, 2, 4, 5, 6, 7  # columns of the table of wishes
 
 
 def go_to(page: Any, line: int, column: int) -> None:
@@ -103,12 +103,13 @@ def test_wishes_locks_and_what_ifs_change_the_plan_on_the_page(page: Any, server
 
     wish(page, 1, AT_LEAST, "80")
     says(page, "80% for 'once' takes epsilon = ")
-    wish(page, 1, AT_LEAST, "99,9")
-    refused = says(page, "do not fit: drop the request for 'once' (at least 99.9%)")
+    wish(page, 1, TIMES, "1000")
+    refused = says(page, "do not fit: drop the request for 'once' (at least 80%)")
     assert "One percent more" not in refused, "a plan that does not fit has no prices"
     wait_until_still(page, 60)
     assert not json.loads(taken(page, "plan.json"))["feasible"]
 
+    wish(page, 1, TIMES, "1")
     go_to(page, 1, AT_LEAST)
     page.keyboard.press("Delete")
     says(page, "One percent more")
