@@ -123,7 +123,7 @@ def test_the_screen_says_what_noise_costs_and_which_classes_it_ate() -> None:
 def test_the_opening_protects_labels_alone_and_another_table_opens_as_itself() -> None:
     first = opening(PARTIES)
     assert first.adjacency == "label"
-    assert first.setting().options() == {"n_components": 1, "method": "staged"}
+    assert first.setting().options() == {"n_components": None, "method": "staged"}
     assert first.as_query() == {"data": PARTIES}
     assert sane(Scenario(adjacency="label")).adjacency == "replace_one"
     back = sane(Scenario(data=BACK, model="logistic", adjacency="label"))

@@ -360,7 +360,7 @@ def test_slider_and_picture_agree_where_the_thumb_stands(epsilon: float) -> None
 
 def test_settings_of_few_models_reach_the_fit_and_no_other_model() -> None:
     clouds = opening("two_clouds")
-    assert clouds.setting().options() == {"n_components": 1, "iterations": 8, "sigma": 2.0}
+    assert clouds.setting().options() == {"n_components": None, "iterations": 8, "sigma": 2.0}
     asked = sane(replace(clouds, words="tau:9;sigma:1.5;missing_rate:0.5;start:-1;nonsense:2"))
     assert asked.words == "sigma:1.5;tau:9"
     assert asked.setting().words == (("sigma", 1.5), ("tau", 9.0))
