@@ -20,12 +20,15 @@ from studio import plans
 from support import every
 
 import dpcore as dp
+from dpcore.accounting import mu_of
 from dpcore.datasets.generators import stand_in
 from dpcore.declaration import World, declaration, declarations
 from dpcore.errors import InputError
 from dpcore.planning import export, plan
 from dpcore.planning.curves import (
     MIDDLING,
+    STOPS,
+    STOPS_DELTA,
     WORLDS,
     UtilityCurve,
     _kept_in,
@@ -201,6 +204,15 @@ def test_a_model_without_a_number_of_parts_is_simulated_as_the_page_simulates_it
     """With one cloud, also where nobody says so; three had made other numbers of the same plan."""
     schema = Schema((Column("x", lower=0, upper=1), Column("y", "target", lower=0, upper=1)))
     assert release_setting(model, schema, "replace_one", {}).components == 1
+
+
+def test_a_curve_states_what_its_releases_cost() -> None:
+    """In a table of as many rows; in one of twice as many, the same is kept at a quarter."""
+    schema = Schema((Column("x", lower=0, upper=1),))
+    costs = 0.5 * mu_of(np.array(STOPS), STOPS_DELTA) ** 2
+    few = utility_curve("mean", schema, 400)
+    np.testing.assert_allclose(few.rho[1:], costs, rtol=1e-12)
+    np.testing.assert_allclose(few.with_rows(2.0).rho[1:], costs / 4.0, rtol=1e-12)
 
 
 @every("seed", range(10))
