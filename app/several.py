@@ -15,6 +15,7 @@ from app.scenario import Scenario, opening
 from app.tables import store_of
 from app.texts import release as texts
 from app.texts.frame import literal
+from dpcore.accounting.gaussian import rho_of
 from dpcore.declaration import declarations
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.study import EPSILONS
@@ -24,7 +25,6 @@ from dpcore.planning.curves import MIDDLING, WORLDS
 from dpcore.planning.plan import Planner, WantedRelease, takes
 from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show
-from dpcore.releases.filter import rho_of
 from dpcore.schema import Schema
 
 TOTALS = EPSILONS[20:]  # from 0.1

@@ -45,7 +45,7 @@ from dpcore.wall.table import PrivateTable
 from dpcore.wall.table import locked as server_locked
 
 SLOT = "upload"
-LOWERED = "lowered_delta"  # in the session: what a number of rows has made of which delta
+LOWERED = "lowered_delta"  # in the session: a delta lowered for the number of rows, and what it was
 LARGEST = 100  # MB
 PRESETS = {
     "age in years": (0.0, 110.0, "years"),

@@ -58,7 +58,7 @@ def expanding(name: str) -> bytes:
 
 
 def alike(*, rows: int, cell: object, several: bool = False) -> bytes:
-    """A Parquet file of cells that are all alike, each of which it holds once."""
+    """A Parquet file in which all cells are alike, and which holds their value once."""
     once = pa.array([cell])
     column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, "int32")), once)
     packed = (

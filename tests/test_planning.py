@@ -21,6 +21,7 @@ from support import every
 
 import dpcore as dp
 from dpcore.accounting import mu_of
+from dpcore.accounting.gaussian import epsilon_of_rho, rho_of
 from dpcore.datasets.generators import stand_in
 from dpcore.declaration import World, declaration, declarations
 from dpcore.errors import InputError
@@ -39,7 +40,7 @@ from dpcore.planning.plan import Planner, ReleasePlan, WantedRelease
 from dpcore.planning.split import Split
 from dpcore.privacy import Privacy
 from dpcore.releases.api import planned_noise
-from dpcore.releases.filter import USUAL, Amount, epsilon_of_rho, filter_of, rho_of
+from dpcore.releases.filter import USUAL, Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, Protected
 from dpcore.schema import Column, Schema
 

@@ -667,7 +667,6 @@ def test_the_estimate_is_not_below_the_bound() -> None:
         assert np.quantile(found - bounds, 0.1) > -0.5
 
 
-@pytest.mark.filterwarnings("error")
 def test_the_estimate_is_a_number_for_all_documents_and_topics() -> None:
     """Tiny probabilities, and none; no words, parts of words, and a thousand million of them."""
     words = np.full((50, 30), 1e-300)

@@ -149,16 +149,12 @@ def total(epsilon: float, delta: float, who: str, releases: int) -> str:
     )
 
 
-def ledger_rule(fingerprint: str, rule: str) -> str:
-    """How the ledger composes its releases, by the name of its filter."""
-    way = {"gdp": "Gaussian DP", "zcdp": "zCDP (zero-concentrated DP)"}.get(rule)
-    how = (
-        "Epsilons and deltas add up."
-        if way is None
-        else f"Composed by {way}, which stays valid when each release is chosen after seeing the "
-        "earlier ones."
+def ledger_rule(fingerprint: str, method: str) -> str:
+    """How the ledger composes its releases: the title of its filter."""
+    return (
+        f"Composition: {method}. It stays valid when each release is chosen after seeing the "
+        f"earlier ones. Fingerprint {fingerprint}."
     )
-    return f"{how} Fingerprint {fingerprint}."
 
 
 def left_allows(releases: str) -> str:

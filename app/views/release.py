@@ -23,7 +23,7 @@ from app.texts.upload import TABLE_FIRST
 from dpcore.errors import DPCoreError
 from dpcore.privacy.adjacency import ADJACENCIES, protects
 from dpcore.privacy.guarantee import show_bound, show_delta, show_most
-from dpcore.releases.filter import Amount
+from dpcore.releases.filter import Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, State, told_open
 from dpcore.releases.whatif import counted_otherwise
 from dpcore.schema import Schema
@@ -266,7 +266,7 @@ def bar(plan: Plan, epsilon: float, thing: str) -> None:
         split(state, epsilon)
     for number in state.open:
         st.caption(told_open(number))
-    st.caption(texts.ledger_rule(state.fingerprint, state.terms.filter))
+    st.caption(texts.ledger_rule(state.fingerprint, filter_of(state.terms.filter).title))
     otherwise(state)
 
 

@@ -79,6 +79,23 @@ def mu_of(epsilon: Real, delta: Real) -> Real:
     return real(np.where(inside, solved, np.where((delta >= 1.0) | np.isinf(epsilon), np.inf, 0.0)))
 
 
+def rho_of(epsilon: Real, delta: Real) -> Real:
+    """Largest ``rho = mu^2 / 2`` that meets (epsilon, delta): the sum of ``1 / (2 z^2)`` over
+    releases with normal noise, as in zCDP, but converted exactly. Arguments as of :func:`mu_of`.
+
+    >>> round(rho_of(1.0, 1e-5), 6)
+    0.035926
+    """
+    return real(0.5 * np.square(mu_of(epsilon, delta)))
+
+
+def epsilon_of_rho(rho: Real, delta: Real) -> Real:
+    """Exact epsilon at ``delta`` of releases whose ``1 / (2 z^2)`` add up to rho; the inverse of
+    :func:`rho_of`. rho >= 0, delta in [0, 1]: numbers or arrays of a common shape.
+    """
+    return epsilon_of(delta, np.sqrt(2.0 * np.asarray(rho, dtype=float)))
+
+
 def _pair(first: Real, second: Real) -> tuple[Array, Array]:
     left, right = np.broadcast_arrays(
         np.asarray(first, dtype=float), np.asarray(second, dtype=float)

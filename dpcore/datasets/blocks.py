@@ -8,6 +8,7 @@ kept. Every flaw is told as it is for a table in memory.
 from __future__ import annotations
 
 import zipfile
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -50,7 +51,7 @@ Stamp: TypeAlias = tuple[int, int]  # size in bytes and time of the last change
 
 
 @dataclass(frozen=True)
-class _FilePart:
+class _FilePart(ABC):
     """Rows of one file. stamp: of the file as it was when the table was loaded."""
 
     path: Path
@@ -68,8 +69,9 @@ class _FilePart:
         yield from self._frames(schema)
         self._demand_unchanged()
 
+    @abstractmethod
     def _frames(self, schema: Schema) -> Iterator[pd.DataFrame]:
-        raise NotImplementedError
+        """The same, however the file is while it is read."""
 
     def _demand_unchanged(self) -> None:
         if not self.path.is_file() or _stamp(self.path) != self.stamp:

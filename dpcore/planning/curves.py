@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from dpcore.accounting.gaussian import rho_of
 from dpcore.arrays import Array
 from dpcore.datasets.generators import stand_in
 from dpcore.declaration import declaration
@@ -24,7 +25,6 @@ from dpcore.evaluation.study import EPSILONS, Setting, fitted, references
 from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.fitting.recipe import recipe
 from dpcore.releases.api import demand_whole
-from dpcore.releases.filter import rho_of
 from dpcore.schema import Schema
 from dpcore.wall.table import PrivateTable
 

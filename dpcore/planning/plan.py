@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dpcore.accounting.gaussian import epsilon_of_rho, rho_of
 from dpcore.arrays import Array
 from dpcore.checks import listed, one_of, pairs_of, positive, probability, truth, whole, words_of
 from dpcore.declaration import declaration
@@ -20,7 +21,7 @@ from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.privacy.guarantee import show_bound, show_most
 from dpcore.registry import MODELS
 from dpcore.releases.api import planned_noise
-from dpcore.releases.filter import PER_RHO, SOLVED, USUAL, Amount, epsilon_of_rho, filter_of, rho_of
+from dpcore.releases.filter import PER_RHO, SOLVED, USUAL, Amount, filter_of
 from dpcore.schema import Schema
 
 GAP = 0.02  # between what the programme counts on and what was simulated, above which it is said

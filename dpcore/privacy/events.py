@@ -21,7 +21,7 @@ Real: TypeAlias = float | NDArray[np.float64]
 Sampling: TypeAlias = Literal["none", "poisson", "without_replacement"]
 SAMPLINGS = get_args(Sampling)
 FINE = 1 << 20  # steps in one standard deviation of noise, from which a grid counts as fine
-NORMAL = 1.0 - 2.0**-36  # share of the noise on a fine grid that counts as normal noise
+NORMAL_SHARE = 1.0 - 2.0**-36  # of the noise on a fine grid, that counts as normal noise
 FAINTEST = 1e-100  # less noise is none, and a larger epsilon than 1 over it protects nothing
 
 
@@ -156,7 +156,7 @@ class Event:
         """
         noise = self.mechanism
         if isinstance(noise, DiscreteGaussian) and (noise.noise_steps or 0) >= FINE:
-            return replace(self, mechanism=Gaussian(noise.noise_multiplier * NORMAL))
+            return replace(self, mechanism=Gaussian(noise.noise_multiplier * NORMAL_SHARE))
         return self
 
     def at(self, index: int) -> Event:

@@ -27,6 +27,8 @@ from dpcore.releases.dossier import CHOSEN, dossier_of, line_of
 from dpcore.releases.filter import Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, State
 from dpcore.releases.paid import (
+    SPARED,
+    UNUSED,
     PaidError,
     complete,
     demand_proved,
@@ -46,8 +48,6 @@ from dpcore.wall.table import PrivateTable, demand_loaded
 if TYPE_CHECKING:
     from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 
-SPARED = 1e-7  # share of epsilon not used, so that a whole budget can be spent in one release
-LESS = 1e-10  # share of the noise not counted on, so that rounding never costs more than reserved
 COUNTED_BY = ("exact", "zcdp_tight", "rdp")
 STEPS = GridNoise.steps  # of the grid, in one standard deviation of the noise
 CLAIM = ".dpcore-release"  # a file that says which line this folder is being written for
@@ -133,7 +133,7 @@ def release(
             grid = fit_grid(
                 model,
                 table,
-                privacy=(replace(privacy, epsilon=stated.epsilon * (1.0 - SPARED)),),
+                privacy=(replace(privacy, epsilon=stated.epsilon * (1.0 - UNUSED)),),
                 n_components=n_components,
                 clip=clip,
                 on_grid=GridNoise(pay),
@@ -297,8 +297,8 @@ def planned_noise(privacy: Privacy, stated: Amount) -> Ledger:
     """One entry of all the noise that a release of ``stated`` plans, and a hair less: sums of its
     parts are rounded, and where delta is far above epsilon, noise hardly depends on epsilon. What
     it costs is reserved before anything is drawn."""
-    event, epsilon = Event(DiscreteGaussian(1.0, None, STEPS)), stated.epsilon * (1.0 - SPARED / 2)
-    noise = float(calibrate([event], epsilon, stated.delta, privacy.accountant)) * (1.0 - LESS)
+    event, epsilon = Event(DiscreteGaussian(1.0, None, STEPS)), stated.epsilon * (1.0 - UNUSED / 2)
+    noise = float(calibrate([event], epsilon, stated.delta, privacy.accountant)) * (1.0 - SPARED)
     law, adjacency = "discrete_gaussian", privacy.adjacency
     return Ledger((LedgerEntry("all", law, noise, 1.0, adjacency, None, noise_steps=STEPS),))
 

@@ -15,16 +15,13 @@ from fractions import Fraction
 from math import ceil, floor, sqrt, tanh
 from typing import Protocol
 
-import numpy as np
 from scipy.special import erfinv, log_expit, ndtri_exp
 
-from dpcore.accounting import epsilon_of, mu_of
-from dpcore.accounting.base import real
+from dpcore.accounting.gaussian import epsilon_of_rho, rho_of
 from dpcore.accounting.zcdp import tight_epsilon, tight_rho
 from dpcore.checks import one_of
 from dpcore.errors import InputError
 from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace, Ledger
-from dpcore.privacy.events import Real
 
 SOLVED = Fraction(1, 10**9)  # share of a budget given up for the last digits of floats
 
@@ -43,6 +40,10 @@ class Filter(Protocol):
     @property
     def name(self) -> str:
         """The word that scripts use."""
+
+    @property
+    def title(self) -> str:
+        """What a screen says."""
 
     @property
     def source(self) -> str:
@@ -74,6 +75,7 @@ class Sums:
     """Epsilons and deltas add up."""
 
     name: str = "sums"
+    title: str = "sums of epsilons and deltas"
     source: str = "Dwork, Kenthapadi, McSherry, Mironov, Naor 2006; Rogers et al. 2016, section 3"
     accountant: str = "exact"
 
@@ -154,12 +156,12 @@ class Concentrated:
 
 
 @dataclass(frozen=True)
-class Normal(Concentrated):
+class GaussianDP(Concentrated):
     """Squares of Gaussian DP's mu add up, rho = mu^2 / 2 for short; one conversion at the end, at
     the limit's delta.
 
     A release of pure epsilon is mu-GDP with ``Phi(mu / 2) = e^epsilon / (1 + e^epsilon)``: the
-    curve of errors of normal noise is convex and meets that of epsilon at its corner and its ends
+    trade-off curve of normal noise is convex and meets that of epsilon at its corner and its ends
     (Dong, Roth, Su 2022).
     """
 
@@ -208,25 +210,7 @@ def _exact(number: float) -> Fraction:
     return Fraction(number)
 
 
-def rho_of(epsilon: Real, delta: Real) -> Real:
-    """Largest ``rho = mu^2 / 2`` that meets (epsilon, delta): the sum of ``1 / (2 z^2)`` over
-    releases with normal noise, as in zCDP, but converted exactly. Arguments as of
-    :func:`dpcore.accounting.mu_of`.
-
-    >>> round(rho_of(1.0, 1e-5), 6)
-    0.035926
-    """
-    return real(0.5 * np.square(mu_of(epsilon, delta)))
-
-
-def epsilon_of_rho(rho: Real, delta: Real) -> Real:
-    """Exact epsilon at ``delta`` of releases whose ``1 / (2 z^2)`` add up to rho; the inverse of
-    :func:`rho_of`. rho >= 0, delta in [0, 1]: numbers or arrays of a common shape.
-    """
-    return epsilon_of(delta, np.sqrt(2.0 * np.asarray(rho, dtype=float)))
-
-
-FILTERS: dict[str, Filter] = {"gdp": Normal(), "zcdp": Concentrated(), "sums": Sums()}
+FILTERS: dict[str, Filter] = {"gdp": GaussianDP(), "zcdp": Concentrated(), "sums": Sums()}
 USUAL = "gdp"
 
 

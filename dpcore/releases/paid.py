@@ -29,8 +29,8 @@ from dpcore.schema import Schema
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.table import PrivateTable, demand_loaded
 
-SPARED = 1e-9  # share of the noise not counted on, so that rounding never costs more than reserved
-UNUSED = 1e-7  # share of epsilon not used, so that a whole budget can be spent in one fit
+SPARED = 1e-10  # share of the noise not counted on, so that rounding never costs more than reserved
+UNUSED = 1e-7  # share of epsilon not used, so that a whole budget can be spent at once
 SUMS = "dpcore ledger FILE --create --filter sums"
 # Words of a fit that what pays for it settles itself.
 SETTLED = ("schema", "seed", "secret", "draws", "as_private", "delta_each", "on_grid", "mode")

@@ -18,6 +18,7 @@ from dpcore.declaration import Model, declaration
 from dpcore.errors import InputError
 from dpcore.privacy import DiscreteGaussian, Event
 from dpcore.privacy.guarantee import show, show_bound, show_delta, show_most
+from dpcore.releases.filter import FILTERS
 from dpcore.schema import Schema
 
 MOST_CELLS = 400  # of a table of parameters; the dossier has all
@@ -376,11 +377,10 @@ def _budget(dossier: dict[str, Any]) -> Iterator[str]:
         "<table><thead><tr><th></th><th>epsilon</th><th>delta</th></tr></thead>"
         f"<tbody>{''.join(lines)}</tbody></table>"
     )
-    way = {"gdp": "by Gaussian DP", "zcdp": "in zCDP"}.get(ledger["filter"])
-    if way is not None:
+    if (name := ledger["filter"]) in FILTERS and name != "sums":
         yield (
-            f'<p class="quiet">The ledger composes releases {way}, by which several together '
-            "usually cost less than the sum of their epsilons.</p>"
+            f'<p class="quiet">The ledger composes releases by {FILTERS[name].title}, by which '
+            "several together usually cost less than the sum of their epsilons.</p>"
         )
 
 

@@ -15,12 +15,6 @@ from dpcore.privacy import Ledger
 from dpcore.releases.filter import PER_RHO, Amount, filter_of, total
 from dpcore.releases.ledger import State, sound
 
-TITLES = {
-    "sums": "sums of epsilons and deltas",
-    "zcdp": "zCDP",
-    "gdp": "Gaussian DP",
-}
-
 
 @dataclass(frozen=True)
 class Counted:
@@ -43,7 +37,7 @@ def counted_otherwise(state: State) -> tuple[Counted, ...]:
     if state.terms.filter in rows:
         rows[state.terms.filter] = (state.spent_amount.epsilon, state.left_amount.epsilon)
     return tuple(
-        Counted(name, TITLES[name], *amounts, decides=name == state.terms.filter)
+        Counted(name, filter_of(name).title, *amounts, decides=name == state.terms.filter)
         for name, amounts in rows.items()
     )
 

@@ -15,7 +15,7 @@ import numpy as np
 from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.mechanisms.discrete_gaussian import SCALE, Integers
-from dpcore.privacy.events import NORMAL
+from dpcore.privacy.events import NORMAL_SHARE
 
 ROUNDING_UNIT = 2.0**-53
 MOST_ROWS = 1 << 22  # where their number is private: the public cap from which errors are bounded
@@ -74,7 +74,7 @@ def grid_for(
     error = terms / (1.0 - terms) * rows * row_bound
     drawn_in = 4.0 * (coordinates + 16) * ROUNDING_UNIT  # by a norm that was computed too small
     apart = sensitivity * (1.0 + drawn_in) + 2.0 * error
-    drawn = noise_multiplier / NORMAL
+    drawn = noise_multiplier / NORMAL_SHARE
     share = drawn * math.sqrt(coordinates) / SCALE
     if not share < FINEST:
         raise InputError(

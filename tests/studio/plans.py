@@ -22,12 +22,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from support import shared_data
 
+from dpcore.accounting.gaussian import rho_of
 from dpcore.arrays import Array
 from dpcore.datasets import load
 from dpcore.datasets.catalogue import find
 from dpcore.declaration import declarations
 from dpcore.planning.curves import STOPS_DELTA, kept_shares, release_setting, utility_curve
-from dpcore.releases.filter import rho_of
 from dpcore.schema import Column, Schema
 from dpcore.wall.table import PrivateTable
 
