@@ -21,7 +21,7 @@ from dpcore.errors import InputError
 from dpcore.schema import Schema
 from dpcore.wall.data.dask_engine import _answer
 from dpcore.wall.data.partitions import PartedTable
-from dpcore.wall.kernels.threads import most_threads
+from dpcore.wall.kernels.threads import cores, most_threads
 from dpcore.wall.noise import NoiseSource
 
 PRIVATE = dp.Privacy(epsilon=1.0, delta=1e-5)
@@ -136,7 +136,7 @@ def test_a_worker_reads_and_sums_on_one_thread() -> None:
     table = PartedTable.seal_parts([Part()], SCHEMA, engine=Here())
     there = dp.fit("gmm", table, **WORDS)
     assert seen == {(get_ident(), 1)}
-    assert most_threads() == os.cpu_count()
+    assert most_threads() == cores()
     rows = pd.concat([rows_of_part(number) for number in range(2)], ignore_index=True)
     assert_same(there, dp.fit("gmm", dp.load(rows, schema=SCHEMA), **WORDS))
 

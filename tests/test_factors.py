@@ -320,7 +320,7 @@ def test_a_large_product_in_stripes_is_the_product(monkeypatch: pytest.MonkeyPat
     rng = np.random.default_rng(0)
     matrix, thin = rng.normal(size=(303, 300)), rng.normal(size=(300, 7))
     monkeypatch.setattr(threads, "LARGE_BYTES", 0)
-    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    monkeypatch.setattr(threads, "cores", lambda: 4)
     with one_thread():
         np.testing.assert_allclose(threads.thin_product(matrix, thin), matrix @ thin, rtol=1e-12)
 

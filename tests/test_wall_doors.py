@@ -9,6 +9,7 @@ import math
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -444,11 +445,28 @@ def test_the_number_of_threads_never_changes_a_bit(monkeypatch: pytest.MonkeyPat
     for count in (1, 2, 5):
         pool = ThreadPoolExecutor(count)
         monkeypatch.setattr(threads, "pool", lambda p=pool: p)
-        monkeypatch.setattr(threads.os, "cpu_count", lambda n=count: n)
+        monkeypatch.setattr(threads, "cores", lambda n=count: n)
         results.append(total(Rows(units)))
         pool.shutdown()
     np.testing.assert_array_equal(results[0], results[1])
     np.testing.assert_array_equal(results[0], results[2])
+
+
+@pytest.mark.parametrize(
+    ("quota", "usable"), [("max 100000", 8), ("250000 100000", 3), ("50000 100000", 1), ("", 8)]
+)
+def test_a_container_has_the_cores_of_its_quota(
+    quota: str, usable: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Also where the process is bound to some of the machine's cores."""
+    stated = tmp_path / "cpu.max"
+    stated.write_text(quota)
+    monkeypatch.setattr(threads, "CONTAINER", stated if quota else tmp_path / "none")
+    monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    assert threads.cores.__wrapped__() == usable
+    monkeypatch.delattr(threads.os, "sched_getaffinity")
+    monkeypatch.setattr(threads.os, "cpu_count", lambda: None)
+    assert threads.cores.__wrapped__() == 1
 
 
 def test_the_size_of_blocks_changes_rounding_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -151,7 +151,7 @@ def test_order_of_rows_threads_and_sizes_change_no_bit(
     for name, value in SMALL.items():
         monkeypatch.setattr(nearest, name, value)
         np.testing.assert_array_equal(NearestRows(rows, 1.0).sums(centres), once)
-    monkeypatch.setattr("dpcore.wall.kernels.threads.os.cpu_count", lambda: 1)
+    monkeypatch.setattr("dpcore.wall.kernels.threads.cores", lambda: 1)
     np.testing.assert_array_equal(NearestRows(rows, 1.0).sums(centres), once)
 
 
@@ -172,7 +172,7 @@ def test_without_a_radius_rows_are_added_in_their_order(
             sums = [np.bincount(owner[part], column, components) for column in columns]
             expected[run] += np.stack(sums, axis=1)
     for cores in (1, 2, 5):
-        monkeypatch.setattr("dpcore.wall.kernels.threads.os.cpu_count", partial(int, cores))
+        monkeypatch.setattr("dpcore.wall.kernels.threads.cores", partial(int, cores))
         for whole in (rows, np.asfortranarray(rows)):
             found = NearestRows(whole, tree=False).sums(centres)
             np.testing.assert_array_equal(found, expected)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 
 import dpcore
 from dpcore.errors import InputError
+from dpcore.wall.kernels.threads import cores
 
 Row = dict[str, Any]
 Run = dict[str, Any]  # date, version, cores, rows
@@ -54,7 +54,7 @@ def this_run(rows: Sequence[Row]) -> Run:
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "version": dpcore.__version__,
-        "cores": os.cpu_count(),
+        "cores": cores(),
         "rows": list(rows),
     }
 

@@ -17,7 +17,6 @@ is the perplexity of the same documents by the variational bound at the mixes th
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -37,6 +36,7 @@ from dpcore.models.topics import mathematics as lda
 from dpcore.privacy import Privacy
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.data.word_counts import Bags
+from dpcore.wall.kernels import threads
 
 CONDITIONS = (
     "All sides use the same documents, steps, priors and tolerance in the E step. Tokens/s: "
@@ -337,7 +337,7 @@ def _sklearn_fit(setup: Setup, matrix: Any, cores: str, seed: int) -> Array:
 
 def _gensim(corpus: Corpus, cores: str, documents: Any, minibatch: int = 1, **words: Any) -> Any:
     module = import_module("gensim.models")
-    workers = os.cpu_count() or 1
+    workers = threads.cores()
     chosen: dict[str, Any] = {"chunksize": minibatch}
     if cores == "every core":  # its workers' chunks together are one step
         chosen = {"workers": workers, "chunksize": max(1, minibatch // workers)}

@@ -14,8 +14,9 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
+from pathlib import Path
 from threading import Lock, local
 from typing import Any, TypeVar
 
@@ -29,6 +30,8 @@ _ONE_SUM = Lock()  # each takes every core
 _of_thread = local()
 _inside = 0
 _limit: Any = None
+
+CONTAINER = Path("/sys/fs/cgroup/cpu.max")  # of Linux: microseconds of processor time, and of time
 
 # Of decompositions: what a small one costs, as if it had so many more columns, and the sum of cubes
 # from which threads gain something.
@@ -61,10 +64,22 @@ def pauses_by(pause: Callable[[], object]) -> None:
     _of_thread.pause = pause
 
 
+@cache
+def cores() -> int:
+    """Cores that this process may use: no more than it is bound to, nor than a container's quota
+    amounts to. More threads would wait for one another, and those of a container for its next
+    share of time."""
+    bound_to = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    with suppress(OSError, ValueError):  # no such file, or a quota of "max"
+        quota, period = CONTAINER.read_text().split()
+        return max(1, min(bound_to or 1, math.ceil(int(quota) / int(period))))
+    return bound_to or 1
+
+
 def most_threads() -> int:
     """On how many threads a sum that this thread asks for may run: one for each core, unless
     :func:`single_threaded` holds here."""
-    return 1 if getattr(_of_thread, "single", False) else os.cpu_count() or 1
+    return 1 if getattr(_of_thread, "single", False) else cores()
 
 
 @contextmanager
@@ -89,7 +104,7 @@ def _controller() -> Any:
 def pool(work: str = "sums") -> ThreadPoolExecutor:
     """The process's threads for one kind of work, one for each core; no task on them may wait for
     another."""
-    return ThreadPoolExecutor(os.cpu_count() or 1, f"dpcore-{work}", _stay)
+    return ThreadPoolExecutor(cores(), f"dpcore-{work}", _stay)
 
 
 def _stay() -> None:
