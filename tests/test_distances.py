@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from released import made
 from studio.populations import populations
 from support import every
-from wording import LOCATED
+from wording import LOCATED, NO_EVIDENCE
 
 import dpcore as dp
 from dpcore.fitting.distances import Distances, _falling
@@ -91,17 +92,51 @@ def test_they_are_read_back_as_they_were_written() -> None:
     [
         {"noise": 0.0},
         {"noise": float("nan")},
-        {"edges": [0.2, 0.1]},
-        {"edges": [-1.0, 0.1]},
-        {"counts": [1.0, 2.0]},
-        {"counts": [1.0, float("inf"), 3.0]},
+        {"edges": [*EDGES[:-1], 0.1]},
+        {"edges": [-1.0, *EDGES[1:]]},
+        {"edges": EDGES.tolist()[:2], "counts": [1.0] * 3},
+        {"counts": [1.0] * 16},
+        {"counts": [*[1.0] * 16, float("inf")]},
     ],
 )
 def test_distances_that_no_release_writes_are_refused(changed: dict[str, Any]) -> None:
-    record = {"edges": [0.1, 0.2], "counts": [1.0, 2.0, 3.0], "noise": 1.0}
+    record = {"edges": EDGES.tolist(), "counts": [1.0] * 17, "noise": 1.0}
     assert Distances.read(record) is not None
     with pytest.raises(ValueError, match="no release"):
         Distances.read({**record, **changed})
+
+
+@cache
+def centres_and_exact(*, apart: bool) -> tuple[list[Fit], np.ndarray]:
+    """Three centres, which noise moves little: of three groups, or of one cloud."""
+    rng = np.random.default_rng(0)
+    middles = 0.55 * np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
+    rows = rng.normal(0.0, 0.2, (3_000, 2)) + apart * middles[rng.integers(0, 3, 3_000)]
+    schema = dp.Schema.from_bounds({"a": (-1.5, 1.5), "b": (-1.5, 1.5)})
+    table = dp.load(pd.DataFrame(rows, columns=["a", "b"]), schema=schema)
+    privacy = dp.Privacy(30.0, 1e-6)
+    fits = [dp.fit("kmeans", table, privacy=privacy, seed=seed) for seed in range(3)]
+    return fits, dp.fit("kmeans", table, privacy=None).parameters.centers
+
+
+def held(ends: np.ndarray, exact: np.ndarray) -> float:
+    low, high = np.moveaxis(ends, -1, 0)
+    return float(np.mean((low <= exact) & (exact <= high)))
+
+
+def test_intervals_of_centres_hold_where_there_are_no_groups() -> None:
+    """Which way the centres of a round cloud point is left to the noise. Groups that centres stand
+    for have narrow intervals. A release that has not written the distances down draws groups."""
+    widest = {}
+    for apart in (True, False):
+        fits, exact = centres_and_exact(apart=apart)
+        ends = np.array([fit.intervals().same_rows["centers"] for fit in fits])
+        widest[apart] = np.max(np.diff(ends))
+        assert held(ends, exact) > 0.8
+        assert all((NO_EVIDENCE in str(fit.told_apart)) != apart for fit in fits)
+    assert 20.0 * widest[True] < widest[False] < 1.0
+    older = [replace(fit, distances=None).intervals().same_rows["centers"] for fit in fits]
+    assert held(np.array(older), exact) < 0.8
 
 
 @cache
@@ -119,18 +154,18 @@ def test_intervals_of_a_covariance_hold_where_columns_are_skewed() -> None:
     """Clipping takes off their tails, which moves numbers by more than noise does. A release that
     has not written the distances down has the intervals that it had."""
     exact = dp.fit("covariance", skewed(), privacy=None).parameters.covariance
-    held: dict[str, list[np.ndarray]] = {"counted": [], "older": []}
+    shares: dict[str, list[float]] = {"counted": [], "older": []}
     for seed in range(6):
         fit = fitted(seed)
         for name, each in {"counted": fit, "older": replace(fit, distances=None)}.items():
-            low, high = np.moveaxis(each.intervals().same_rows["covariance"], -1, 0)
-            held[name].append((low <= exact) & (exact <= high))
-    assert np.mean(held["counted"]) > 0.75
-    assert np.mean(held["older"]) < np.mean(held["counted"]) - 0.1
+            shares[name].append(held(each.intervals().same_rows["covariance"], exact))
+    assert np.mean(shares["counted"]) > 0.75
+    assert np.mean(shares["older"]) < np.mean(shares["counted"]) - 0.1
 
 
-def test_a_dossier_holds_what_a_covariance_has_counted() -> None:
-    release = made("covariance")
+@every("model", ["covariance", "kmeans"])
+def test_a_dossier_holds_what_a_fit_has_counted(model: str) -> None:
+    release = made(model)
     record = json.loads((Path(release.folder) / "dossier.json").read_text(encoding="utf-8"))
     opened = dp.open_release(release.folder)
     assert release.fit.distances is not None

@@ -15,6 +15,7 @@ import pytest
 from released import made
 from studio.populations import populations
 from support import ROOT, every
+from wording import NO_EVIDENCE
 
 import dpcore as dp
 from dpcore.datasets import load
@@ -42,7 +43,6 @@ TABLES = {
 }
 AS_PUBLISHED = dp.Privacy(epsilon=1, delta=1e-5, mode="paper", accountant="ma")
 NO_BETTER = "Given the noise, these {} explain no more than one {} does."
-NO_EVIDENCE = "no evidence of more than one"
 FAST = ("mean", "symmetric-mixture", "bernoulli", "covariance")
 LANES = {"kmeans": pytest.mark.full} | dict.fromkeys(FAST, ())
 ONE_OF_EACH = [pytest.param(model, marks=LANES.get(model, pytest.mark.merge)) for model in TABLES]

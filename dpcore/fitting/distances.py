@@ -10,13 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from dpcore.arrays import Array
 
+if TYPE_CHECKING:
+    from dpcore.fitting.result import Fit
+
 TINY = 1e-12
+EDGES = 16  # of the bins, in every release
 SURE = 1.0  # times the noise: what a difference from expected counts must exceed to count
 SKEW = 0.4  # of drawn columns: deviation of the logarithm of what is normal
 HIGH = 0.25  # of half the distance between the limits: above it a mean is near the upper one
@@ -58,12 +62,16 @@ class Distances:
         edges, counts = (np.array(record[name], dtype=float) for name in ("edges", "counts"))
         sd = float(record["noise"])
         finite = np.isfinite(edges).all() and np.isfinite(counts).all() and math.isfinite(sd)
-        rising = (
-            edges.ndim == 1 and len(edges) > 0 and edges[0] > 0.0 and np.all(np.diff(edges) > 0)
-        )
-        if not (finite and rising and sd > 0.0 and counts.shape == (len(edges) + 1,)):
+        fits = edges.shape == (EDGES,) and counts.shape == (EDGES + 1,)
+        rising = fits and edges[0] > 0.0 and np.all(np.diff(edges) > 0.0)
+        if not (finite and rising and sd > 0.0):
             raise ValueError("distances that no release writes")
         return cls(edges, counts, np.array(sd))
+
+    def rows(self, fit: Fit) -> float:
+        """How many rows of a fit were counted: what is public, or what the counts add up to."""
+        stated = None if fit.persons is not None else fit.rows
+        return float(max(1.0, np.sum(self.counts)) if stated is None else stated)
 
     def like_rows(self, normal: Array, mean: Array, rows: float) -> Array:
         """Rows ``(n, d)`` as far from their mean as the counts say; normal: rows drawn about

@@ -12,7 +12,9 @@ real rows are far from what the model assumes. With an id column one row is draw
 since one is sure to count: of more rows the same noise moves less.
 
 An interval reaches as far to both sides as most of the simulated distances, since noise biases fits
-as well as it spreads them, times a factor that was measured for the model.
+as well as it spreads them, times a factor that was measured for the model. Centres and groups can
+also be laid in rows that have none, and noise decides how. Where rows of one cloud let them gain
+nearly as much as the release, both laws of rows are simulated, and the wider interval counts.
 Parts are matched by their places before they are compared. Two parts are told apart where their
 released places differ more than noise moves the difference of two parts in nine simulated
 releases out of ten, and where noise explains the shares of all parts but one, none are.
@@ -23,6 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +38,6 @@ from dpcore.errors import InputError
 from dpcore.fitting.recipe import Recipe, recipe
 from dpcore.privacy import Gaussian, Laplace
 from dpcore.schema import Column, Schema
-from dpcore.wall.data import PublicFrame
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Session
 from dpcore.wall.table import PrivateTable
@@ -47,17 +49,19 @@ if TYPE_CHECKING:
 
 Arrays = dict[str, Array]
 Match = Callable[[Arrays, Arrays, Array], Arrays]
-Draw = Callable[[Any, int, np.random.Generator, Array], "pd.DataFrame"]
+Draw = Callable[["Fit", int, np.random.Generator], "pd.DataFrame"]
 
 LEVEL = 0.9
 EARLIER = "an earlier version of this method made the fit"
 WORLDS, DRAWS, MOST_ROWS = 6, 16, 2_000  # tables drawn, noise draws on each, rows of each
+FEW_DRAWS = 8  # noise draws on each table of one part
 QUICK = (1, 24, 1_000)  # the same, for the sentence alone
 MANY = 20  # times the rows of a table, which are drawn to know the law of them all
 WIDE = 32  # columns
 ONE_ROW_EACH = "This assumes one row for each {}: where more rows count, more can be told apart."
 UNKNOWN = "It is not known what can be told apart at this noise level: {}."
 APART = 0.9  # share of simulated releases
+AS_ONE = 1.1  # times what one part lets parts gain, in 95% of simulated releases, is no evidence
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -79,8 +83,9 @@ def as_they_are(arrays: Arrays, reference: Arrays, scale: Array) -> Arrays:
     return arrays
 
 
-def _sampled(parameters: Any, count: int, rng: np.random.Generator, scale: Array) -> pd.DataFrame:
-    rows: pd.DataFrame = parameters.sample(count, rng)
+def sampled(fit: Fit, count: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Rows ``(count, d)`` drawn from a fit's parameters."""
+    rows: pd.DataFrame = fit.parameters.sample(count, rng)
     return rows
 
 
@@ -99,17 +104,17 @@ class Uncertainty:
     arrays: released arrays that get some. places: the one by which parts are told apart ``(K, d)``,
     or of numbers ``(d,)``. population: whether there are intervals for the population, which were
     seen to hold. widen: what simulated distances are multiplied by. match: from parts and a
-    reference to the parts in its order, in units ``(d,)`` of the columns. draw: rows from released
-    parameters, in the same units. shares: arrays between 0 and 1. variances: arrays, or diagonals
+    reference to the parts in its order, in units ``(d,)`` of the columns. draw: so many rows from
+    what a fit has released. shares: arrays between 0 and 1. variances: arrays, or diagonals
     of matrices, not below 0. cosines: arrays between -1 and 1. from_zero: the sentence about
     columns whose numbers of places can be told from 0, ``(d,)``, if these say nothing at 0. refuse:
     why settings allow no intervals, or nothing. lost: parts ``(K,)`` or ``(1,)`` of which noise has
     left too little: their ends are undefined. explained: from released arrays, how far they moved
     in simulated releases, and units of the columns, what the parts explain beyond one part, if that
-    can be told; 0 or less is said. alone: from parameters, one part in place of all; gained: from
-    arrays and units of the columns, what parts gain over one. Where fits of rows of one part gain
-    as much, the parts are no evidence of more. sentence: what could be told apart, from the
-    intervals [told from the places].
+    can be told; 0 or less is said. alone: rows of one part in place of all; gained: from arrays and
+    units of the columns, what parts gain over one. Where fits of rows of one part gain as much, the
+    parts are no evidence of more, and such rows are simulated. sentence: what could be told apart,
+    from the intervals [told from the places].
     """
 
     arrays: tuple[str, ...]
@@ -117,7 +122,7 @@ class Uncertainty:
     population: bool = True
     widen: float = 1.0
     match: Match = as_they_are
-    draw: Draw = _sampled
+    draw: Draw = sampled
     shares: tuple[str, ...] = ()
     variances: tuple[str, ...] = ()
     cosines: tuple[str, ...] = ()
@@ -125,7 +130,7 @@ class Uncertainty:
     refuse: Callable[[Any], str] = _nothing
     lost: Callable[[Any], NDArray[np.bool_]] = _none
     explained: Callable[[Arrays, Arrays, Array], float] | None = None
-    alone: Callable[[Any], Any] | None = None
+    alone: Draw | None = None
     gained: Callable[[Arrays, Array], float] | None = None
     sentence: Callable[[Arrays], str] | None = None
 
@@ -241,12 +246,19 @@ class _Simulated:
         self.scale = np.array([column.upper - column.lower for column in columns])
 
     def intervals(self, level: float, seed: int) -> Intervals:
-        moved, both = self._distances(seed)
-        population = self._around(both, level) if self.uncertainty.population else {}
-        return Intervals(level, self._around(moved, level), population, self._distinguished(moved))
+        moved, both = self._distances(self.uncertainty.draw, seed)
+        moved_alone = []
+        if self._as_of_one and self.uncertainty.alone is not None:
+            moved_alone = [self._distances(self.uncertainty.alone, seed)[0]]
+        return Intervals(
+            level,
+            self._around(level, moved, *moved_alone),
+            self._around(level, both) if self.uncertainty.population else {},
+            self._distinguished(moved),
+        )
 
     def sentence(self) -> str:
-        return self._distinguished(self._distances(0)[0])
+        return self._distinguished(self._distances(self.uncertainty.draw, 0)[0])
 
     @property
     def _inside_limits(self) -> bool:
@@ -261,19 +273,18 @@ class _Simulated:
         return sentence
 
     @np.errstate(all="ignore")
-    def _distances(self, seed: int) -> tuple[Arrays, Arrays]:
+    def _distances(self, draw: Draw, seed: int) -> tuple[Arrays, Arrays]:
         """How far simulated releases lie from the same fits without noise, and from what their rows
         were drawn from: arrays ``(S, ...)``."""
         moved: dict[str, list[Array]] = {name: [] for name in self.uncertainty.arrays}
         both: dict[str, list[Array]] = {name: [] for name in self.uncertainty.arrays}
         drawn = math.sqrt(self.simulated / self.rows)  # of the distance that rows make
-        origin = self._origin(seed)
+        origin = self._origin(seed) if self.uncertainty.population else self.released
         for world in range(self.worlds):
-            table = self._table(self.fit.parameters, np.random.default_rng([seed, world]))
-            (exact,) = self._fits(table, 0.0, None)
+            table = self._table(draw, np.random.default_rng([seed, world]))
+            exact = self._exact(table)
             base = self.uncertainty.match(exact, self.released, self.scale)
-            noise = NoiseSource(seed, range(world * self.draws, (world + 1) * self.draws))
-            for release in self._fits(table, self.factor * self.simulated / self.rows, noise):
+            for release in self._releases(table, seed, world, self.draws):
                 release = self.uncertainty.match(release, base, self.scale)
                 for name in self.uncertainty.arrays:
                     moved[name].append(release[name] - base[name])
@@ -290,17 +301,15 @@ class _Simulated:
         if self.fit.distances is None:
             return self.released
         rng = np.random.default_rng([seed, self.worlds])
-        (many,) = self._fits(
-            self._table(self.fit.parameters, rng, MANY * self.simulated), 0.0, None
-        )
+        many = self._exact(self._table(self.uncertainty.draw, rng, MANY * self.simulated))
         return self.uncertainty.match(many, self.released, self.scale)
 
     def _table(
-        self, parameters: Any, rng: np.random.Generator, count: int | None = None
+        self, draw: Draw, rng: np.random.Generator, count: int | None = None
     ) -> PrivateTable:
-        """Rows drawn from a model, by default as many as are simulated, sealed as everybody's."""
-        frame = self.uncertainty.draw(parameters, count or self.simulated, rng, self.scale)
-        frame = self._tailed(frame, parameters)
+        """Rows as a release has them, by default as many as are simulated, sealed as
+        everybody's."""
+        frame = draw(self.fit, count or self.simulated, rng)
         names = [column.name for column in self.schema.numeric_columns()]
         others = [column for column in self.schema.columns if column.role in ("label", "target")]
         others = others if len(frame.columns) > len(names) else []
@@ -318,20 +327,18 @@ class _Simulated:
         schema = Schema((*limits, *others), ball=self.schema.ball)
         return PrivateTable.seal(frame, schema, open_to_all=True)
 
-    def _tailed(self, frame: pd.DataFrame, parameters: Any) -> pd.DataFrame:
-        """Drawn rows, as far from their mean as the fit's own rows, where these were counted."""
-        distances = self.fit.distances
-        if distances is None:
-            return frame
-        public = PublicFrame.of(self.schema)
-        counted = self.rows if self.fit.persons is None else max(1.0, np.sum(distances.counts))
-        mean = public.to_units(parameters.mean)
-        rows = distances.like_rows(public.to_units(frame.to_numpy()), mean, float(counted))
-        return type(frame)(public.center + public.half_range * rows, columns=frame.columns)
+    def _exact(self, table: PrivateTable) -> Arrays:
+        """What the released algorithm finds in a table without noise."""
+        return self._fits(table, 0.0, None, 1)[0]
 
-    def _fits(self, table: PrivateTable, factor: float, noise: NoiseSource | None) -> list[Arrays]:
-        """What the released algorithm finds in a table, in each draw of the noise."""
-        runs = 1 if noise is None else self.draws
+    def _releases(self, table: PrivateTable, seed: int, world: int, draws: int) -> list[Arrays]:
+        """The same with the released noise a row, in so many draws."""
+        noise = NoiseSource(seed, range(world * draws, (world + 1) * draws))
+        return self._fits(table, self.factor * self.simulated / self.rows, noise, draws)
+
+    def _fits(
+        self, table: PrivateTable, factor: float, noise: NoiseSource | None, runs: int
+    ) -> list[Arrays]:
         session: Session[Any] = Session(
             table,
             self.how.opens,
@@ -353,11 +360,13 @@ class _Simulated:
             for name in self.uncertainty.arrays
         }
 
-    def _around(self, moved: Arrays, level: float) -> Arrays:
-        """Released numbers and how far most simulated ones lie from where they belong."""
+    def _around(self, level: float, *moved: Arrays) -> Arrays:
+        """Released numbers and how far most simulated ones lie from where they belong, by the law
+        of rows by which they lie farthest."""
         intervals = {}
         for name, value in self.released.items():
-            reach = self.uncertainty.widen * np.quantile(np.abs(moved[name]), level, axis=0)
+            reaches = [np.quantile(np.abs(law[name]), level, axis=0) for law in moved]
+            reach = self.uncertainty.widen * np.max(reaches, axis=0)
             ends = np.stack([value - reach, value + reach], axis=-1)
             intervals[name] = ends
             if name in self.uncertainty.shares + self.uncertainty.cosines:
@@ -374,7 +383,7 @@ class _Simulated:
 
     def _by_distances(self, moved: Arrays) -> str:
         if self.uncertainty.sentence is not None:
-            return self.uncertainty.sentence(self._around(moved, APART))
+            return self.uncertainty.sentence(self._around(APART, moved))
         places, moved_places = (
             self.released[self.uncertainty.places],
             moved[self.uncertainty.places],
@@ -408,7 +417,7 @@ class _Simulated:
         visible = ~np.broadcast_to(self.uncertainty.lost(self.fit.parameters), len(names))
         if not visible.any():
             return f"At this noise level none of the {len(names)} {parts} can be told from noise."
-        if hidden.sum() > len(names) - 2 or self._as_of_one():  # one is left, at most
+        if hidden.sum() > len(names) - 2 or self._as_of_one:  # one is left, at most
             return _of_parts(names, parts, np.zeros((len(names), len(names)), dtype=bool))
         apart = self._apart(places[visible], moved[:, visible])
         left = [name for name, whether in zip(names, visible, strict=True) if whether]
@@ -418,19 +427,19 @@ class _Simulated:
         sentence = _of_parts(left, parts, apart, some=True)
         return f"{sentence} Nothing can be said about {listed(lost)}."
 
+    @cached_property
     @np.errstate(all="ignore")
     def _as_of_one(self) -> bool:
-        """Whether noise makes parts of one that gain as much, in more than one fit of twenty."""
+        """Whether fits of rows of one part gain nearly as much, in more than one fit of twenty."""
         alone, gained = self.uncertainty.alone, self.uncertainty.gained
         if alone is None or gained is None:
             return False
-        single, gains = alone(self.fit.parameters), list[float]()
+        gains = list[float]()
         for world in range(self.worlds):
-            table = self._table(single, np.random.default_rng([0, world, 1]))
-            noise = NoiseSource(1, range(world * self.draws, (world + 1) * self.draws))
-            fits = self._fits(table, self.factor * self.simulated / self.rows, noise)
-            gains += [gained(arrays, self.scale) for arrays in fits]
-        return gained(self.released, self.scale) <= float(np.quantile(gains, 0.95))
+            table = self._table(alone, np.random.default_rng([0, world, 1]))
+            releases = self._releases(table, 1, world, min(self.draws, FEW_DRAWS))
+            gains += [gained(arrays, self.scale) for arrays in releases]
+        return gained(self.released, self.scale) <= AS_ONE * float(np.quantile(gains, 0.95))
 
     def _no_better(self, moved: Arrays, *, differ: bool) -> str:
         explained = self.uncertainty.explained

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dpcore.arrays import Array
-from dpcore.fitting.intervals import Arrays, Uncertainty
+from dpcore.fitting.intervals import Arrays, Uncertainty, sampled
 from dpcore.models.covariance.mathematics import pairs
 from dpcore.models.covariance.parameters import ARRAYS
+from dpcore.wall.data import PublicFrame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpcore.fitting.result import Fit
+
+
+def _draw(fit: Fit, count: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Rows as far from their mean as the fit's own rows, where these were counted."""
+    frame, distances = sampled(fit, count, rng), fit.distances
+    if distances is None:
+        return frame
+    public = PublicFrame.of(fit.schema)
+    mean = public.to_units(fit.parameters.mean)
+    rows = distances.like_rows(public.to_units(frame.to_numpy()), mean, distances.rows(fit))
+    return type(frame)(public.center + public.half_range * rows, columns=frame.columns)
 
 
 def _same_signs(moved: Arrays, reference: Arrays, scale: Array) -> Arrays:
@@ -43,6 +62,7 @@ UNCERTAINTY = Uncertainty(
     "mean",
     widen=1.25,
     match=_same_signs,
+    draw=_draw,
     shares=("explained_variance_ratio",),
     variances=("covariance", "explained_variance"),
     cosines=("correlation", "components"),

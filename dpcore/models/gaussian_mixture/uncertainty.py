@@ -1,6 +1,9 @@
 """What the intervals of a mixture of Gaussians need."""
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +13,11 @@ from dpcore.models.gaussian_mixture import MixtureSettings
 from dpcore.models.gaussian_mixture.mathematics import Mixture, log_density, sample
 from dpcore.models.gaussian_mixture.parameters import MixtureParameters
 from dpcore.models.shared.moments import floored_eigenvalues
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpcore.fitting.result import Fit
 
 ROWS = 1_000  # drawn to compare densities on
 CAUTION = 0.2  # of what noise costs: released groups are shrunk, and show too little of their gain
@@ -39,9 +47,11 @@ def _single(weights: Array, means: Array, covariances: Array) -> tuple[Array, Ar
     return middle, np.einsum("k,kij->ij", weights, covariances) + (weights * away.T) @ away
 
 
-def _alone(parameters: MixtureParameters) -> MixtureParameters:
-    mean, covariance = _single(parameters.weights, parameters.means, parameters.covariances)
-    return replace(parameters, weights=np.ones(1), means=mean[None], covariances=covariance[None])
+def _alone(fit: Fit, count: int, rng: np.random.Generator) -> pd.DataFrame:
+    groups: MixtureParameters = fit.parameters
+    mean, covariance = _single(groups.weights, groups.means, groups.covariances)
+    whole = replace(groups, weights=np.ones(1), means=mean[None], covariances=covariance[None])
+    return whole.sample(count, rng)
 
 
 def _gained(released: Arrays, scale: Array) -> float:

@@ -22,6 +22,7 @@ from dpcore.accounting.published import PublishedBudget
 from dpcore.accounting.zcdp import CLASSIC
 from dpcore.arrays import Array
 from dpcore.errors import InputError
+from dpcore.fitting.distances import Distances
 from dpcore.fitting.plan import groups
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement, gaussians, row_bound
 from dpcore.models.kmeans import KMeansSettings
@@ -178,7 +179,8 @@ def _fit_proved(session: Session[Any], settings: KMeansSettings, factor: Array) 
         centres = search.steadied() + view.middle[:, None]
         history.append(Centres(within(centres, public.is_ball, session.radius), search.shares))
     ball = Frame.balls(view.middle[:1], view.radius[:1])
-    return Runs(history[-1], tuple(history), [ball] * len(history))
+    distances = look.counts if session.private else None
+    return Runs(history[-1], tuple(history), [ball] * len(history), distances)
 
 
 @dataclass(frozen=True)
@@ -187,8 +189,8 @@ class _Look:
 
     rows ``(B,)``; mean ``(B, d)`` and the square error in each of its coordinates ``(B,)``; spread
     ``(B,)``: deviation of a row in a coordinate; distance ``(B,)``: of a row from the mean, on
-    average. view and reach: from where rows are best seen from now on, and how far they are from
-    there.
+    average. counts: of distances, as they left. view and reach: from where rows are best seen from
+    now on, and how far they are from there.
     """
 
     rows: Array
@@ -196,6 +198,7 @@ class _Look:
     error: Array
     spread: Array
     distance: Array
+    counts: Distances
     view: View
     reach: Reach
 
@@ -210,18 +213,19 @@ def _looked(session: Session[Any], norms: Array, first: Array, distances: Array)
     distance = distance * np.sqrt(square / np.maximum(at.distances.square, TINY))
     distance = np.minimum(distance, kmeans.round_distance(dim) * spread)
     view, noise, unseen = View.of(session), dim * at.noise, at.norms.square
+    counts = Distances(*at.counted)
     taken = at.norms.taken(view.clipped(at.norms, at.rows, first).radius)
     near = _both(noise + OFF_IN_MANY * taken**2, OFF_IN_MANY * unseen) / dim
     if dim > TREE_DIM:
         view = replace(view, middle=at.mean)
-        return _Look(at.rows, at.mean, near, spread, distance, view, at.distances)
+        return _Look(at.rows, at.mean, near, spread, distance, counts, view, at.distances)
     # Boxes of rows are summed, which lie about the middle of the bounds, unless rows fill too
     # little of these.
     small = at.distances.edges[:, 0] < at.norms.edges[:, 0]
     error = np.where(small, near, _both(noise, OFF_MIDDLE * unseen) / dim)
     view = replace(view, middle=np.where(small[:, None], at.mean, 0.0))
     reach = at.norms.where(small, at.distances)
-    return _Look(at.rows, at.mean, error, spread, distance, view, reach)
+    return _Look(at.rows, at.mean, error, spread, distance, counts, view, reach)
 
 
 def _aimed(
