@@ -33,6 +33,7 @@ _NOISE = {
     "discrete_gaussian": "noise_multiplier",
     "laplace": "scale",
 }
+_OWNERS = {"l2_ratio": "laplace", "steps": "discrete_gaussian", "noise_steps": "discrete_gaussian"}
 SAMPLINGS = ("none", "poisson", "without_replacement")
 SOLVABLE = ("noise_multiplier", "count")
 MOST_COUNT = 10**12  # of one event; beyond it an answer takes minutes
@@ -236,6 +237,9 @@ def _mechanism(record: dict[str, Any], solving: bool) -> Mechanism:
     for other in {"noise_multiplier", "scale", "epsilon"} - {field}:
         if other in record:
             raise InputError(other, f"{kind} events have none", f"give {field}")
+    for other, owner in _OWNERS.items():
+        if other in record and kind != owner:
+            raise InputError(other, f"{kind} events have none", f"leave it out, or say {owner}")
     value = record.get(field, 1.0 if solving and kind != "epsilon_delta" else None)
     if value is None:
         raise InputError(field, "none was given", f"give the {field} of the {kind} event")

@@ -62,6 +62,7 @@ UNANSWERABLE: list[tuple[Any, str]] = [
     ({"events": [gaussian()], "delta": 1e-5}, "noise_multiplier: none was given"),
     ({"events": [gaussian("x")], "delta": 1e-5}, "noise_multiplier: 'x' is not a number"),
     ({"events": [gaussian(1, scale=1)], "delta": 1e-5}, "scale: gaussian events have none"),
+    ({"events": [gaussian(1, noise_steps=4)], "delta": 1e-5}, "leave it out, or say discrete_gau"),
     ({"events": [gaussian(1, sigma=2)], "delta": 1e-5}, "event: 'sigma' is not known"),
     ({"events": [gaussian(1, count=-1)], "delta": 1e-5}, "count: -1 is below 0"),
     ({"events": [gaussian(1, count=10**400)], "delta": 1e-5, "max_lambda": 3}, "max_lambda"),
