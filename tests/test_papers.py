@@ -20,9 +20,21 @@ import dpcore as dp
 from dpcore.cli import main
 from dpcore.errors import InputError
 from dpcore.fitting.api import fit_grid
-from dpcore.papers import dpem_faces, dpem_kmeans, dpem_mixture, dpem_noise, dpem_rare_person
+from dpcore.papers import (
+    dpem_faces,
+    dpem_kmeans,
+    dpem_mixture,
+    dpem_noise,
+    dpem_rare_person,
+    gradient_simulated,
+)
 from dpcore.papers.counting import CURVES, Counting, Size, counted
-from dpcore.papers.drawing import png, reading_figure, readings, reproduction_figure
+from dpcore.papers.drawing import (
+    png,
+    reading_figure,
+    readings,
+    reproduction_figure,
+)
 from dpcore.papers.reproduction import (
     Ask,
     Experiment,
@@ -474,3 +486,22 @@ def test_a_logarithmic_axis_is_numbered_where_it_was_measured() -> None:
     for axis in drawn.select_xaxes():
         assert tuple(axis.tickvals) == (400.0, 800.0, 1600.0, 3200.0)
         assert tuple(axis.ticktext) == ("400", "800", "1,600", "3,200")
+
+
+def test_bars_with_names_stand_on_an_axis_of_names() -> None:
+    """A scale of numbers has no place for them, and leaves them out."""
+    table = stored_result("gmm-release-table-1").reproduction
+    for result in (table, gradient_simulated.at_own_size(5_000, 2, 1.0)):
+        drawn = reproduction_figure(result)
+        assert {axis.type for axis in drawn.select_xaxes()} == {"category"}
+        assert {trace.type for trace in drawn.data} == {"bar"}
+
+
+def test_pictures_are_not_stretched_and_no_line_strikes_a_word_out() -> None:
+    faces = reproduction_figure(stored_result("dp-em-figure-5").reproduction)
+    rows = len({image.yref for image in faces.layout.images})
+    anchors = [axis.scaleanchor for axis in faces.select_yaxes() if axis.scaleanchor]
+    assert len(anchors) == rows == len(set(anchors))
+    assert "x" in anchors
+    words = reproduction_figure(stored_result("vips-table-3").reproduction)
+    assert not any(axis.showgrid for axis in words.select_yaxes())

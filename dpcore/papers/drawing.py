@@ -1,4 +1,4 @@
-"""A reproduction as a Plotly figure: lines with their spread, maps, faces, bells and words."""
+"""A reproduction as Plotly figures: lines with their spread, maps, faces, bells, bars and words."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ WORDS_HEIGHT = 320  # of ten ranks
 HEAD = 20  # letters of a line above a list of words
 LEAST_HEIGHT = 130  # of a panel among many
 FEW = 4  # panels side by side that all have room for numbers on their axes
+LETTERS = 40  # of a line of a title beside an axis, as high as its panel
 GREYS = 15  # steps of a picture's shades: noise in more of them would fill the file
 CORNERS = 21  # of a bell
 REACH = 4.0  # standard deviations of a bell that are drawn
@@ -195,15 +196,18 @@ def _axes(
     many = panel.across > FEW
     not_first, not_last = inner
     x: dict[str, Any] = {"title": "" if many and not_last else panel.x}
-    y: dict[str, Any] = {"title": "" if panel.across > 2 and not_first else panel.y}
-    if any(row.get("png") for row in rows):
-        x["visible"] = y["visible"] = False
+    y: dict[str, Any] = {"title": "" if panel.across > 2 and not_first else _wrapped(panel.y)}
+    if any(row.get("png") for row in rows):  # pictures are never stretched
+        across = fig.get_subplot(**here).xaxis.plotly_name.replace("axis", "")
+        x |= {"visible": False, "constrain": "domain"}
+        y |= {"visible": False, "constrain": "domain", "scaleanchor": across}
     if panel.kind == "words":
         curves = list(dict.fromkeys(row["curve"] for row in rows))
         heads = ["<br>".join(wrap(curve, HEAD)) for curve in curves]
         x |= {"tickvals": list(range(len(curves))), "ticktext": heads}
         x |= {"range": [-0.5, len(curves) - 0.5], "title": ""}
         y |= {"title": panel.x, "range": [max(float(row["x"]) for row in rows) + 0.5, 0.5]}
+        y["showgrid"] = False  # a line through a word would strike it out
     if panel.kind == "bars":
         y["range"] = [0.0, 1.15 * max(float(row["y"]) for row in rows)]
     if panel.log_x and rows:  # every place that was measured, and no digit between them
@@ -211,7 +215,8 @@ def _axes(
         x |= {"tickvals": places, "ticktext": [f"{float(f'{place:.3g}'):,g}" for place in places]}
     if many:
         x["showticklabels"] = y["showticklabels"] = False
-    fig.update_xaxes(type=_scale(panel.log_x), **x, **here)
+    names = panel.kind == "bars"  # on a scale of numbers, bars with names are left out
+    fig.update_xaxes(type="category" if names else _scale(panel.log_x), **x, **here)
     fig.update_yaxes(type=_scale(panel.log_y), **y, **here)
 
 
@@ -225,6 +230,11 @@ def _title(panel: Panel, result: Reproduction) -> str:
     absent = {row["curve"]: row["note"] for row in rows if row["curve"] not in _curves(rows)}
     short = [f"{name.partition(',')[0]}: {why.partition(':')[0]}" for name, why in absent.items()]
     return f"{title} ({'; '.join(short)})" if short else title
+
+
+def _wrapped(text: str) -> str:
+    """A title in lines."""
+    return "<br>".join(wrap(text, LETTERS))
 
 
 def _scale(log: bool) -> str:
