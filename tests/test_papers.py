@@ -30,6 +30,8 @@ from dpcore.papers import (
 )
 from dpcore.papers.counting import CURVES, Counting, Size, counted
 from dpcore.papers.drawing import (
+    LETTERS,
+    page_figures,
     png,
     reading_figure,
     readings,
@@ -505,3 +507,26 @@ def test_pictures_are_not_stretched_and_no_line_strikes_a_word_out() -> None:
     assert "x" in anchors
     words = reproduction_figure(stored_result("vips-table-3").reproduction)
     assert not any(axis.showgrid for axis in words.select_yaxes())
+
+
+@pytest.mark.parametrize(
+    ("name", "figures"),
+    [
+        ("dp-em-table-noise", 2),  # twelve curves each
+        ("dp-em-figure-4", 4),  # three maps and the measured points
+        ("dp-em-figure-5", 9),  # eight lines of faces and the curves
+        ("gmm-release-figure-7", 1),  # four small panels side by side, three times
+    ],
+)
+def test_on_a_page_every_curve_is_named_below_and_every_title_fits(name: str, figures: int) -> None:
+    drawn = list(page_figures(stored_result(name).reproduction))
+    assert len(drawn) == figures
+    for figure in drawn:
+        named = sum(bool(trace.showlegend) for trace in figure.data)
+        assert figure.layout.legend.orientation == "h"
+        assert figure.layout.legend.y < 0.0
+        assert figure.layout.height > 25 * named + 170, "a line for each, on a phone"
+        axes = (*figure.select_xaxes(), *figure.select_yaxes())
+        titles = [words.text for words in figure.layout.annotations]
+        for title in (*titles, *(axis.title.text or "" for axis in axes)):
+            assert max(map(len, title.split("<br>"))) <= LETTERS, title

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import streamlit as st
 
@@ -17,7 +16,7 @@ from app.papers import played
 from app.state import addressed, arrived, note_misread
 from app.texts import learn as texts
 from dpcore.figures.model_plot import brief
-from dpcore.papers.drawing import reproduction_figure
+from dpcore.papers.drawing import page_figures
 from dpcore.papers.results import stored_result
 
 
@@ -159,11 +158,8 @@ def papers(linked: str | None = None) -> None:
     stored = stored_result(name)
     with st.container(border=True):
         st.markdown(f"**{stored.verdict}**")
-        for panel in stored.reproduction.panels:  # each with its own legend beside it
-            figure = reproduction_figure(replace(stored.reproduction, panels=(panel,)))
-            figure.update_layout(title=None, height=400, margin={"t": 48, "b": 48})
-            figure.update_yaxes(title_font_size=11)
-            st.plotly_chart(figure, width="stretch", key=f"drawn_{name}_{panel.id}")
+        for place, figure in enumerate(page_figures(stored.reproduction)):
+            st.plotly_chart(figure, width="stretch", key=f"drawn_{name}_{place}")
         st.markdown(stored.reproduction.finding)
         st.caption(stored.how)
         page, query = played(name)

@@ -8,6 +8,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,10 @@ WORDS_HEIGHT = 320  # of ten ranks
 HEAD = 20  # letters of a line above a list of words
 LEAST_HEIGHT = 130  # of a panel among many
 FEW = 4  # panels side by side that all have room for numbers on their axes
-LETTERS = 40  # of a line of a title beside an axis, as high as its panel
+ALONE = 3  # panels side by side, at most, that each have a page's width to themselves there
+PLOT, LINE = 300, 29  # pixels on a page: of a panel without its legend, and of a line of the legend
+MARGIN = 48  # above and below a figure on a page, pixels
+LETTERS = 40  # of a line of a title, as wide as a phone; beside an axis, as high as its panel
 GREYS = 15  # steps of a picture's shades: noise in more of them would fill the file
 CORNERS = 21  # of a bell
 REACH = 4.0  # standard deviations of a bell that are drawn
@@ -71,6 +75,28 @@ def reproduction_figure(result: Reproduction) -> go.Figure:
     if columns > FEW:
         fig.update_annotations(font_size=11)
     return fig
+
+
+def page_figures(result: Reproduction) -> Iterator[go.Figure]:
+    """The panels as figures for a page as wide as its window: each alone with its legend below it,
+    but many small ones together, as the figure has them. Needs plotly."""
+    for many, group in groupby(result.panels, key=lambda panel: panel.across > ALONE):
+        alone = ([replace(panel, across=1)] for panel in group)
+        for panels in ([*group],) if many else alone:
+            fig = reproduction_figure(replace(result, panels=tuple(panels)))
+            named = LINE * sum(bool(trace.showlegend) for trace in fig.data)
+            lines = not many and panels[0].kind != "words" and not fig.layout.images
+            fig.update_layout(
+                title=None,
+                height=(PLOT if lines else fig.layout.height) + 2 * MARGIN + named,
+                margin={"t": MARGIN, "b": MARGIN},
+                legend={"orientation": "h", "y": -0.25 if lines else -0.1, "maxheight": 1.0},
+            )
+            fig.update_xaxes(title_font_size=11).update_yaxes(title_font_size=11)
+            fig.update_annotations(font_size=11 if many else 13)
+            for words in (*(axis.title for axis in fig.select_xaxes()), *fig.layout.annotations):
+                words.text = _wrapped(words.text or "")
+            yield fig
 
 
 @dataclass(frozen=True)
