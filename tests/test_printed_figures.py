@@ -15,6 +15,7 @@ from dpcore.accounting.published import published_budget
 from dpcore.accounting.wbk import THEOREM_9, THEOREM_27
 from dpcore.errors import InputError
 from dpcore.privacy import Event, Gaussian
+from dpcore.wall.statistics.topic_words import TopicWords
 
 TEXT = (ROOT / "app" / "docs" / "printed-figures.md").read_text(encoding="utf-8")
 
@@ -104,7 +105,12 @@ def test_poisson_samples_reproduce_none() -> None:
             assert not cut_off(epsilon(events, method, float(row[4])), row[5])
 
 
-def test_the_first_row_with_a_joint_sensitivity_stays_true_only_by_tight_counting() -> None:
+def test_topics_with_their_true_sensitivity_stay_true_only_by_tight_counting() -> None:
+    """A step releases one matrix; what lacks the sqrt 2 is its sensitivity (equation 28)."""
+    assert VIPS[0][0].startswith("topics")
+    assert "a replaced document can move the sum sqrt 2 times as far" in " ".join(TEXT.split())
+    true = TopicWords(components=2, words=2, radius=1.0).l2_sensitivity("replace_one")
+    assert true == pytest.approx(2**0.5)
     events = fixed_size(VIPS[0], 2**-0.5)
     assert over(epsilon(events, CLASSIC_27, 1e-4), "4.24")
     assert over(epsilon(events, "pld", 1e-4), "2.17")
