@@ -41,6 +41,7 @@ from dpcore.cli.explore import place
 from dpcore.datasets.catalogue import bundled
 from dpcore.errors import InputError
 from dpcore.evaluation.study import EPSILONS, budget_grid, references
+from dpcore.evaluation.yardstick import yardstick
 from dpcore.models.factor_analysis.scoring import ALIGNED
 from dpcore.models.gaussian_mixture.alignment import FOUND_AFFINITY, FOUND_WEIGHT
 from dpcore.privacy import Event, Gaussian
@@ -263,7 +264,10 @@ def test_the_picture_shows_the_face_from_where_the_answer_says() -> None:
     assert often[0] <= DRAWS / 2 < often[1] <= often[2]
     assert grid.recovered[1, 0, 0], "the bold draw shows it too"
     trace = float(learning.a_face_can_show()["trace"])
-    assert trace < EPSILONS[at - 1], "the mark on the curve is another threshold"
+    assert trace < EPSILONS[at - 1], "that of theory is another threshold"
+    marked = {name: epsilon for epsilon, name in yardstick("fa").marks(grid)}
+    assert marked["factor 1 is found from here on"] == face.answer()
+    assert "The curve marks it." in face.explained()
 
 
 def test_sizes_of_private_groups_differ_the_more_the_stronger_the_noise() -> None:
