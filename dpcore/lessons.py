@@ -60,8 +60,8 @@ def check(name: str, answer: Any, *arguments: Any) -> None:
 def verdict(name: str, answer: Any, *arguments: Any) -> str:
     """One sentence: right and why, what was probably computed instead, or that it is to be done.
 
-    answer: a number, several numbers or a function; ``...`` and ``None`` are no answer. given: what
-    the exercise is about, where the notebook made it. Raises InputError for an unknown name.
+    answer: a number, several numbers or a function; ``...`` and ``None`` are no answer. arguments:
+    what the exercise is about, where the notebook made it. Raises InputError for an unknown name.
 
     >>> verdict("sampled", 0.1)[:8], verdict("sampled", 0.1586)[:6]
     ('Not yet:', 'Right:')
@@ -137,6 +137,14 @@ def _noise(count: int = 1, method: str = "exact") -> float:
 def _fifty(method: str) -> float:
     """Epsilon of fifty releases with noise multiplier 20."""
     return float(compose([Event(Gaussian(20.0), count=50)], method, delta=DELTA).epsilon)
+
+
+def _one() -> float:
+    """Epsilon of one of these, at the whole delta."""
+    return float(epsilon_of(DELTA, 1.0 / 20.0))
+
+
+_ADDED = "that adds up the epsilons; their sum is far above the exact cost."
 
 
 def _guess() -> float:
@@ -215,13 +223,11 @@ EXERCISES = {
         lambda: _fifty("exact"),
         "fifty releases with multiplier 20 cost as much as one with multiplier 20 / sqrt(50).",
         (
-            (
-                lambda: _fifty("linear"),
-                "that adds up the epsilons; their sum is far above the exact cost.",
-            ),
+            (lambda: 50.0 * _one(), _ADDED),
+            (lambda: _fifty("linear"), _ADDED),
             (lambda: _fifty("zcdp"), "that is zCDP's upper bound; the exact cost is lower."),
             (
-                lambda: math.sqrt(50.0) * float(epsilon_of(DELTA, 1.0 / 20.0)),
+                lambda: math.sqrt(50.0) * _one(),
                 "that is one release's epsilon times sqrt(50), but it is the multiplier that is "
                 "divided by sqrt(50).",
             ),

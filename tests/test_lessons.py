@@ -123,6 +123,16 @@ def test_another_answer_is_told_how_far_it_is(name: str, answer: Any, told: str)
     assert verdict(name, answer).startswith(f"Not yet: {told}")
 
 
+def test_fifty_times_the_epsilon_of_one_is_a_sum_of_epsilons() -> None:
+    """As the notebook's own call gives it for one release, at the whole delta."""
+
+    def delta(e: float) -> float:
+        return Phi(0.025 - 20.0 * e) - math.exp(e) * Phi(-0.025 - 20.0 * e)
+
+    one = float(brentq(lambda e: delta(e) - 1e-5, 0.01, 1.0))
+    assert "adds up the epsilons" in verdict("fifty", 50.0 * one)
+
+
 def test_a_function_may_change_what_it_is_given() -> None:
     def clip_in_place(rows: Any, bound: float) -> Any:
         rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True) / bound, 1.0)
