@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from concurrent.futures import wait
 from dataclasses import fields, replace
 from datetime import date
@@ -25,6 +26,7 @@ from app.scenario import Scenario, opening
 from app.texts import attack as attack_texts
 from app.texts.upload import TABLE_FIRST
 from app.views import attack as attack_view
+from dpcore.accounting import mu_of
 from dpcore.auditing.api import AUDITS
 from dpcore.auditing.attack import ALARMS, Attack, Play, attack, play, unplayed
 from dpcore.auditing.fits import Pair
@@ -94,6 +96,11 @@ def test_the_picture_says_what_was_found() -> None:
     assert [panel.id for panel in scene.panels] == ["clouds", "hits", "ruler"]
     assert len(scene.panels[0].alt) == len(EPSILONS)
     assert "at most 8.00" in scene.panels[2].alt[-1]
+    for epsilon, alt in zip(EPSILONS, scene.panels[1].alt, strict=True):
+        told = re.search(r"no attacker hits more than ([\d.]+)%", alt)
+        most = 100.0 * scipy.stats.norm.sf(scipy.stats.norm.isf(0.05) - mu_of(epsilon, 1e-5))
+        assert told is not None
+        assert 0.0 <= float(told[1]) - most < 0.1, "a bound is rounded up"
 
 
 def test_the_band_of_a_curve_holds_the_true_one() -> None:

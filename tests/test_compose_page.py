@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 import wording
 from app_pages import control, elements, scenes, texts
 from streamlit.testing.v1 import AppTest
@@ -653,6 +654,14 @@ def test_the_best_attacker_is_better_after_more_releases() -> None:
     misses = found.misses  # type: ignore[union-attr]
     assert np.all(np.diff(misses[:, 40]) < 0.0)
     assert np.all(misses <= 1.0 - found.false_alarms + 1e-9)  # type: ignore[union-attr]
+    prices = price_list((Event(Gaussian(5.0)),), 1e-5, (1, 10, 100))
+    for count, alt in zip(
+        (1, 10, 100), prices_scene(prices, None, found).panels[1].alt, strict=True
+    ):
+        told = re.search(r"at least ([\d.]+)% misses", alt)
+        least = 100.0 * scipy.stats.norm.cdf(scipy.stats.norm.isf(0.05) - count**0.5 / 5.0)
+        assert told is not None
+        assert 0.0 <= least - float(told[1]) < 0.11, "a bound is rounded down"
 
 
 @pytest.mark.parametrize("name", ["opening", "abadi", "dpem_3_llg"])

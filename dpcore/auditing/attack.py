@@ -22,7 +22,8 @@ from dpcore.checks import whole
 from dpcore.fitting.api import fit_grid
 from dpcore.privacy import Guarantee, Privacy
 
-ALARMS = np.concatenate([[0.0], np.geomspace(1e-3, 1.0, 60)])  # shares of false alarms
+USUAL = 0.05  # the share of false alarms at which a picture is put into words
+ALARMS = np.unique([0.0, USUAL, *np.geomspace(1e-3, 1.0, 60)])  # shares of false alarms
 CONFIDENCE = 0.95
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpcore.auditing.attack import Attack
+from dpcore.auditing.attack import USUAL, Attack
 from dpcore.auditing.exhibits import Exhibit, Picture
 from dpcore.figures.scene import Axis, Bars, Curve, Layer, Panel, Points, Scene
 from dpcore.privacy.guarantee import show, show_bound
@@ -60,7 +60,7 @@ def _clouds(attack: Attack, who: str, other: str) -> Panel:
 
 def _curve(attack: Attack) -> Panel:
     percent = 100.0 * attack.alarms
-    at = int(np.argmin(np.abs(attack.alarms - 0.05)))
+    at = int(np.searchsorted(attack.alarms, USUAL))
     layers: list[Layer] = [Curve(percent, percent, colour=5, label="blind guess")]
     if np.isfinite(attack.ceiling).any():
         layers.append(Curve(percent, 100.0 * attack.ceiling, colour=0, label="proved ceiling"))
@@ -72,10 +72,10 @@ def _curve(attack: Attack) -> Panel:
         title="Hits against false alarms",
         subtitle="band: 95% confidence",
         alt=tuple(
-            f"At epsilon {show(epsilon)}, with 5% false alarms: "
+            f"At epsilon {show(epsilon)}, with {USUAL:.0%} false alarms: "
             + (f"the attacker hits {hit:.0%}; " if np.isfinite(hit) else f"{PLAYING}; ")
             + (
-                f"no attacker hits more than {most:.0%}."
+                f"no attacker hits more than {show_bound(100.0 * most)}%."
                 if np.isfinite(most)
                 else "no upper bound is proved."
             )

@@ -30,7 +30,7 @@ from dpcore.figures.derivation import DERIVATIONS
 from dpcore.figures.scene import Axis, Bars, Cursor, Curve, Layer, Panel, Rule, Scene, Spots
 from dpcore.figures.tail import Tail
 from dpcore.privacy.adjacency import protects
-from dpcore.privacy.guarantee import show, show_bound, show_delta
+from dpcore.privacy.guarantee import show, show_bound, show_delta, show_most
 
 COLOURS = {
     "exact": 0, "zcdp": 1, "ma": 2, "linear": 3, "advanced": 4, "wbk9": 5, "pld": 6, "rdp": 7,
@@ -447,7 +447,8 @@ def _attack_panel(picture: Attack, prices: Prices) -> Panel:
         title="Trade-off function",
         subtitle=_waiting(misses, "each (ε, δ) pair allows every attack above its lines"),
         alt=tuple(
-            f"k = {k:,}: at 5% false alarms, at least {m:.0%} misses; blind guessing misses 95%."
+            f"k = {k:,}: at 5% false alarms, at least {show_most(100.0 * m)}% misses; blind "
+            "guessing misses 95%."
             if np.isfinite(m)
             else f"k = {k:,}: not computed yet."
             for k, m in zip(prices.counts, at, strict=True)

@@ -18,7 +18,7 @@ from dpcore.evaluation.yardstick import yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.papers.claims import Row, beside, holds, points
 from dpcore.papers.reproduction import Run, experiment, values
-from dpcore.privacy.guarantee import delta_text
+from dpcore.privacy.guarantee import delta_text, show_bound
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
 
@@ -191,6 +191,6 @@ def _finding(rows: list[Row]) -> str:
         f"{'; '.join(sentences)}. Without privacy, the attacker is right in {exact_rate:.0%} "
         f"of cases; at epsilon 1 the best of {sum(row['x'] == 1.0 for row in attacks)} attacks is "
         f"right in {worst['y']:.1%} of cases ({worst['low']:.1%} to {worst['high']:.1%}; proved: "
-        f"at most {worst['ceiling']:.1%}); of {len(attacks)} confidence intervals, {above} lie "
-        "above the proved bound."
+        f"at most {show_bound(100.0 * worst['ceiling'])}%); of {len(attacks)} confidence "
+        f"intervals, {above} lie above the proved bound."
     )
