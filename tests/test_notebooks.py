@@ -15,6 +15,7 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
+import numpy as np
 import pytest
 from support import ROOT, every, require
 
@@ -320,3 +321,21 @@ def test_a_quick_exhibit_is_made_anew() -> None:
     told = regenerate("dp-em-table-noise", short=True)
     assert told.how.startswith("Made now")
     assert told.verdict == stored_result("dp-em-table-noise").verdict
+
+
+def test_the_marked_point_lies_on_its_curve_at_every_stop_of_the_slider() -> None:
+    """Of one release, from the least noise on: its epsilon at delta 1e-5 is 9.997 there."""
+    first, *cells = (
+        "".join(cell["source"])
+        for cell in read(FOLDER / "01_what_epsilon_means.ipynb")["cells"]
+        if cell["cell_type"] == "code"
+    )
+    played: list[Any] = []
+    names: dict[str, Any] = {}
+    exec(first, names)
+    names["play"] = lambda draw, noise: played.extend(map(draw, noise))
+    exec(next(cell for cell in cells if "def curve" in cell), names)
+    for figure in played:
+        line, point = figure.data
+        after = int(np.searchsorted(line.x, point.x[0]))
+        assert line.y[after - 1] >= point.y[0] >= line.y[after]
