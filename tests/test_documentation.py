@@ -232,6 +232,12 @@ def test_the_price_of_each_way_of_counting_is_what_it_is() -> None:
         assert 0.0 <= float(noise) - found <= 0.01, name  # noise rounds up
         assert float(times) == pytest.approx(found / least, abs=0.006), name
     assert [float(row[1]) for row in prices] == sorted(float(row[1]) for row in prices)
+    (whole,) = re.findall(
+        r"`linear` with a tenth of delta for each release needs ([\d.]+)\)",
+        " ".join(page("which-composition").split()),
+    )
+    tenth = dp.Event(dp.Gaussian(1.0), count=10, delta_each=1e-6)
+    assert 0.0 <= float(whole) - dp.calibrate([tenth], 1.0, 1e-5, "linear") <= 0.01
 
 
 @pytest.mark.full
