@@ -31,6 +31,7 @@ from dpcore.papers.results import (
     stored_result,
 )
 from dpcore.registry import PAPERS
+from dpcore.wall.statistics.perturbed_objective import PerturbedObjective
 
 FOLDER = ROOT / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -339,3 +340,16 @@ def test_the_marked_point_lies_on_its_curve_at_every_stop_of_the_slider() -> Non
         line, point = figure.data
         after = int(np.searchsorted(line.x, point.x[0]))
         assert line.y[after - 1] >= point.y[0] >= line.y[after]
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+def test_the_noise_of_an_objective_is_as_long_as_the_notebook_says(epsilon: float) -> None:
+    """Its length has the Gamma law of shape d and this scale; rows are at most 8 long."""
+    text = " ".join(
+        "".join(cell["source"]) for cell in read(FOLDER / "vips.ipynb")["cells"]
+    ).replace("\n", " ")
+    assert r"is at least $2 d / \varepsilon$ times that of the longest row" in text
+    noise = PerturbedObjective(4_147, 8.0)
+    _, scale = noise.plan(np.array([epsilon]), np.array([1.0]), "replace_one")
+    times = noise.dim * scale[0] / noise.radius
+    assert 1.0 < times / (2.0 * noise.dim / epsilon) < 2.01
