@@ -365,11 +365,14 @@ def _as_bars(rows: Sequence[Row], styles: Mapping[str, int]) -> Iterator[Any]:
     """A bar for each row, with its name and height."""
     import plotly.graph_objects as go
 
-    for points in _curves(rows).values():
+    from dpcore.figures.plotly import style
+
+    for curve, points in _curves(rows).items():
         heights = [point["y"] for point in points]
         names = [point["note"] for point in points]
         texts = [f"{y:g}" for y in heights]
-        yield go.Bar(x=names, y=heights, text=texts, textposition="outside")
+        colour = style(styles[curve])[0]["color"]
+        yield go.Bar(x=names, y=heights, text=texts, textposition="outside", marker_color=colour)
 
 
 def _as_words(rows: Sequence[Row], styles: Mapping[str, int]) -> Iterator[Any]:
