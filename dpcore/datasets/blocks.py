@@ -7,7 +7,6 @@ kept. Every flaw is told as it is for a table in memory.
 
 from __future__ import annotations
 
-import zipfile
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -20,8 +19,16 @@ import numpy as np
 
 from dpcore.checks import one_of
 from dpcore.datasets.collections import collection_parts, is_collection
-from dpcore.datasets.columnar import PANDAS_INDEX, _wanted, frame_of_array, frame_of_arrow
-from dpcore.datasets.columnar import _one_sentence as _binary
+from dpcore.datasets.columnar import (
+    NO_PARQUET,
+    array_header,
+    column_names,
+    frame_of_array,
+    frame_of_arrow,
+    one_sentence,
+    open_archive,
+    wanted,
+)
 from dpcore.datasets.delimited import _one_sentence as _written
 from dpcore.datasets.delimited import checked_header, text_batches
 from dpcore.datasets.described import schema_with
@@ -29,6 +36,7 @@ from dpcore.datasets.files import (
     TABLE_FILES,
     check_names,
     check_path,
+    extension,
     is_file,
     is_folder,
     usual_separator,
@@ -96,7 +104,7 @@ class ParquetPart(_FilePart):
 
         names = [column.name for column in schema.columns]
         with (
-            _binary(self.path, "it cannot be read as Parquet", "write the file again"),
+            one_sentence(self.path, *NO_PARQUET),
             parquet.ParquetFile(self.path, buffer_size=1 << 20, pre_buffer=False) as file,
         ):
             for batch in file.iter_batches(
@@ -115,8 +123,7 @@ class ArchivePart(_FilePart):
     def _frames(self, schema: Schema) -> Iterator[pd.DataFrame]:
         """All columns of the array."""
         with (
-            _binary(self.path, "the .npz file is damaged", "save the arrays again"),
-            zipfile.ZipFile(self.path) as archive,
+            open_archive(self.path) as (archive, _),
             archive.open(f"{self.array}.npy") as raw,
         ):
             shape, kind = _header(raw, self.array)
@@ -142,12 +149,12 @@ class TextPart(_FilePart):
     def _frames(self, schema: Schema) -> Iterator[pd.DataFrame]:
         import pandas as pd
 
-        wanted = [column.name for column in schema.columns if column.name in self.names]
-        if not wanted:
+        names = [column.name for column in schema.columns if column.name in self.names]
+        if not names:
             demand_column(pd.DataFrame(), schema.columns[0].name)
         with _written(self.path):
-            batches = text_batches(self.path, self.delimiter, self.names, wanted, check=False)
-            yield from _in_frames(batches, _rows_of_block(len(wanted)))
+            batches = text_batches(self.path, self.delimiter, self.names, names, check=False)
+            yield from _in_frames(batches, _rows_of_block(len(names)))
 
 
 def _in_frames(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pd.DataFrame]:
@@ -282,7 +289,7 @@ def _named(source: str | PathLike[str]) -> Path:
 def parts_of(path: Path, array: str | None = None, separator: str | None = None) -> list[Partition]:
     """The parts of one file, whose form is checked; cells are not. separator: as of
     :func:`~dpcore.datasets.load.read_frame`. Raises InputError where it cannot be read."""
-    ending = next(ending for ending in TABLE_FILES if path.name.lower().endswith(ending))
+    ending = extension(path)
     if array is not None and ending != ".npz":
         raise InputError(
             "array", "only an .npz file has named arrays", "leave it out, or give an .npz file"
@@ -301,12 +308,8 @@ def parts_of(path: Path, array: str | None = None, separator: str | None = None)
 def _parquet_parts(path: Path) -> list[Partition]:
     import pyarrow.parquet as parquet
 
-    with (
-        _binary(path, "it cannot be read as Parquet", "write the file again"),
-        parquet.ParquetFile(path) as file,
-    ):
-        names = [name for name in file.schema_arrow.names if not name.startswith(PANDAS_INDEX)]
-        check_names(names, path.name)
+    with one_sentence(path, *NO_PARQUET), parquet.ParquetFile(path) as file:
+        names = column_names(file.schema_arrow, path.name)
         counts = [
             file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)
         ]
@@ -323,20 +326,16 @@ def _parquet_parts(path: Path) -> list[Partition]:
 
 
 def _archive_part(path: Path, array: str | None) -> Partition:
-    with (
-        _binary(path, "the .npz file is damaged", "save the arrays again"),
-        zipfile.ZipFile(path) as archive,
-    ):
-        arrays = [name.removesuffix(".npy") for name in archive.namelist()]
-        wanted = _wanted(arrays, array, path.name)
+    with open_archive(path) as (archive, arrays):
+        chosen = wanted(arrays, array, path.name)
         if array is None and "y" in arrays:
             raise InputError(
                 path.name,
                 "its labels y are stored separately from its rows X, which are read in blocks",
                 "make y a column of X, or name the array to read",
             )
-        with archive.open(f"{wanted}.npy") as raw:
-            shape, _ = _header(raw, wanted)
+        with archive.open(f"{chosen}.npy") as raw:
+            shape, _ = _header(raw, chosen)
         names = None
         if array is None and "feature_names" in arrays:
             with archive.open("feature_names.npy") as raw:
@@ -349,15 +348,13 @@ def _archive_part(path: Path, array: str | None) -> Partition:
                     "save one name per column",
                 )
             check_names(list(names), "feature_names")
-    return ArchivePart(path, _stamp(path), wanted, names)
+    return ArchivePart(path, _stamp(path), chosen, names)
 
 
 def _header(raw: IO[bytes], array: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Shape and type of an array whose numbers come next."""
-    formats = np.lib.format
-    wide = formats.read_magic(raw) > (1, 0)  # the header's length takes four bytes
-    read = formats.read_array_header_2_0 if wide else formats.read_array_header_1_0
-    shape, by_columns, kind = read(raw)
+    """Shape and type of an array whose numbers come next, row by row. Raises InputError for one
+    that is no table, or stored column by column."""
+    shape, by_columns, kind = array_header(raw)
     if kind.kind not in "fiub" or len(shape) not in (2, 3):
         raise InputError(
             array, "it does not hold rows and columns of numbers", "give an array that does"

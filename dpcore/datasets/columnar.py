@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ LARGEST_ARRAY = 4 << 30  # bytes after decompression
 LEAST_CELL = 4  # bytes in memory, however few a file takes for many that are alike
 MOST_NAMES_LISTED = 20
 PANDAS_INDEX = "__index_level_"  # how pandas stores an unnamed index
+NO_PARQUET = ("it cannot be read as Parquet", "write the file again")
+NO_ARCHIVE = ("the .npz file is damaged", "save the arrays again")
 
 
 def frame_of_array(values: NDArray[Any], where: str) -> pd.DataFrame:
@@ -50,7 +52,7 @@ def frame_of_array(values: NDArray[Any], where: str) -> pd.DataFrame:
             "it is neither a two-dimensional array nor a three-dimensional array of images",
             "give an array of shape (rows, columns) or (images, height, width)",
         )
-    names = _column_names(values.shape, where)
+    names = _names_of(values.shape, where)
     flat = np.ma.asarray(values).reshape(len(values), len(names))
     with np.errstate(over="ignore"):  # a warning would tell of a long double
         cells = np.ma.filled(flat.astype(float), np.nan)
@@ -86,19 +88,27 @@ def schema_in_archive(path: File, array: str | None) -> Schema | None:
 
     None where the array holds anything else.
     """
-    problem = ("the .npz file is damaged", "save the arrays again")
     with (
-        _one_sentence(path, *problem),
-        path.open("rb") as file,
-        zipfile.ZipFile(file) as archive,
+        open_archive(path) as (archive, arrays),
+        archive.open(wanted(arrays, array, path.name) + ".npy") as raw,
     ):
-        arrays = [name.removesuffix(".npy") for name in archive.namelist()]
-        with archive.open(_wanted(arrays, array, path.name) + ".npy") as raw:
-            wide = np.lib.format.read_magic(raw) > (1, 0)  # the header's length takes four bytes
-            formats = np.lib.format
-            read = formats.read_array_header_2_0 if wide else formats.read_array_header_1_0
-            shape, _, dtype = read(raw)
+        shape, _, dtype = array_header(raw)
     return schema_of_pictures(shape, dtype)
+
+
+@contextmanager
+def open_archive(path: File) -> Iterator[tuple[zipfile.ZipFile, list[str]]]:
+    """An archive, and the names of its arrays. Raises InputError for one that is damaged."""
+    with one_sentence(path, *NO_ARCHIVE), path.open("rb") as file, zipfile.ZipFile(file) as archive:
+        yield archive, [name.removesuffix(".npy") for name in archive.namelist()]
+
+
+def array_header(raw: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Of an array whose numbers come next: its shape, whether they stand column by column, and its
+    type."""
+    formats = np.lib.format
+    wide = formats.read_magic(raw) > (1, 0)  # the header's length takes four bytes
+    return (formats.read_array_header_2_0 if wide else formats.read_array_header_1_0)(raw)
 
 
 def read_npz(path: File, array: str | None = None) -> pd.DataFrame:
@@ -107,15 +117,14 @@ def read_npz(path: File, array: str | None = None) -> pd.DataFrame:
     Names come from ``feature_names (d,)`` if present, else x1 to xd. ``array`` names another 2-d
     array, which is then read alone. Every flaw raises InputError.
     """
-    problem = ("the .npz file is damaged", "save the arrays again")
     with (
-        _one_sentence(path, *problem),
+        one_sentence(path, *NO_ARCHIVE),
         path.open("rb") as raw,  # numpy leaves a damaged archive open
         np.load(raw, allow_pickle=False) as archive,
     ):
         arrays = list(archive.files)
-        wanted = _wanted(arrays, array, path.name)
-        frame = frame_of_array(_member(archive, wanted, path), wanted)
+        name = wanted(arrays, array, path.name)
+        frame = frame_of_array(_member(archive, name, path), name)
         if array is None and "feature_names" in arrays:
             _name_columns(frame, _member(archive, "feature_names", path))
         if array is None and "y" in arrays:
@@ -130,26 +139,33 @@ def read_parquet(path: File, columns: Sequence[str] | None = None) -> pd.DataFra
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
-    problem = ("it cannot be read as Parquet", "write the file again")
-    with _one_sentence(path, *problem), path.open("rb") as raw, parquet.ParquetFile(raw) as file:
+    with one_sentence(path, *NO_PARQUET), path.open("rb") as raw, parquet.ParquetFile(raw) as file:
         stated, metadata = file.schema_arrow, file.metadata
-        names = [name for name in stated.names if not name.startswith(PANDAS_INDEX)]
-        check_names(names, path.name)
-        wanted = names if columns is None else [name for name in names if name in columns]
+        names = column_names(stated, path.name)
+        if columns is not None:
+            names = [name for name in names if name in columns]
         groups = range(metadata.num_row_groups)
         size = sum(metadata.row_group(group).total_byte_size for group in groups)
-        _demand_size(max(size, metadata.num_rows * LEAST_CELL * len(wanted)), path)
+        _demand_size(max(size, metadata.num_rows * LEAST_CELL * len(names)), path)
         leaves = [metadata.schema.column(at) for at in range(metadata.num_columns)]
         texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
         # A text that stands in many cells is in the file once: it stays so until it is counted.
         with parquet.ParquetFile(raw, metadata=metadata, read_dictionary=texts) as packed:
-            table = packed.read(columns=wanted)
+            table = packed.read(columns=names)
         _demand_size(sum(map(_unpacked_size, table.columns)), path)
         kinds = [stated.field(name).type for name in table.column_names]
         cells = [_unpacked(column, kind) for column, kind in zip(table.columns, kinds, strict=True)]
         frame = frame_of_arrow(pa.table(cells, names=table.column_names))
     demand_rows(frame, path.name)
     return frame.reset_index(drop=True)
+
+
+def column_names(schema: pa.Schema, where: str) -> list[str]:
+    """The columns of a Parquet file, without an index of pandas. Raises InputError for names that
+    are none, or come twice."""
+    names = [name for name in schema.names if not name.startswith(PANDAS_INDEX)]
+    check_names(names, where)
+    return names
 
 
 def _unpacked_size(column: pa.ChunkedArray) -> int:
@@ -219,7 +235,7 @@ def _is_valid(texts: pa.ChunkedArray) -> bool:
     return True
 
 
-def _column_names(shape: tuple[int, ...], where: str) -> list[str]:
+def _names_of(shape: tuple[int, ...], where: str) -> list[str]:
     """x1 to xd, or the usual names of a picture's pixels."""
     if len(shape) == 2:
         names = [f"x{number + 1}" for number in range(shape[1])]
@@ -235,7 +251,7 @@ def _column_names(shape: tuple[int, ...], where: str) -> list[str]:
     return names
 
 
-def _wanted(arrays: list[str], array: str | None, where: str) -> str:
+def wanted(arrays: list[str], array: str | None, where: str) -> str:
     """The name of the array to read, or an error that lists those there are."""
     name = "X" if array is None else array
     if name in arrays:
@@ -296,7 +312,7 @@ def _append_y(frame: pd.DataFrame, y: NDArray[Any]) -> None:
 
 
 @contextmanager
-def _one_sentence(path: File, finding: str, remedy: str) -> Iterator[None]:
+def one_sentence(path: File, finding: str, remedy: str) -> Iterator[None]:
     """Every way in which a binary file can be broken, as an InputError without its content."""
     from pyarrow import ArrowException
 

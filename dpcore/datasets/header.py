@@ -8,13 +8,11 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from dpcore.datasets.columnar import PANDAS_INDEX
-from dpcore.datasets.columnar import _one_sentence as _binary
+from dpcore.datasets.columnar import column_names, one_sentence
 from dpcore.datasets.delimited import DELIMITERS, checked_header, header_line
 from dpcore.datasets.files import (
     File,
     InMemory,
-    check_names,
     demand_table,
     extension,
     usual_separator,
@@ -73,14 +71,12 @@ def _parquet_types(path: File) -> dict[str, str]:
     import pyarrow.parquet as parquet
 
     with (
-        _binary(path, "it cannot be read as Parquet", "save it as Parquet again"),
+        one_sentence(path, "it cannot be read as Parquet", "save it as Parquet again"),
         path.open("rb") as raw,
         parquet.ParquetFile(raw) as file,
     ):
-        stated = {f.name: _word(f.type) for f in file.schema_arrow}
-        names = [name for name in file.schema_arrow.names if not name.startswith(PANDAS_INDEX)]
-    check_names(names, path.name)
-    return {name: stated[name] for name in names}
+        names = column_names(file.schema_arrow, path.name)
+        return {name: _word(file.schema_arrow.field(name).type) for name in names}
 
 
 def _word(kind: Any) -> str:
