@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -66,6 +66,7 @@ class Bundled:
     features: int
     provenance: str
     openings: tuple[Opening, ...]
+    listed: bool = field(default=True, kw_only=True)
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -81,7 +82,6 @@ class BundledTable(Bundled):
     """
 
     file: str | None = None
-    listed: bool = True
 
     @property
     def path(self) -> Path:
@@ -118,7 +118,6 @@ class BundledCorpus(Bundled):
     """
 
     make: Callable[[], PrivateCorpus]
-    listed: bool = True
 
 
 class _Named(Protocol):
