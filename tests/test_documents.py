@@ -239,7 +239,7 @@ def test_a_vocabulary_names_every_word_once() -> None:
 def test_the_bars_are_ten_pictures_and_documents_a_few_of_them() -> None:
     np.testing.assert_allclose(bars().sum(axis=1), 1.0)
     assert len(WORDS) == bars().shape[1] == 25
-    table = bar_documents(4000, rng=np.random.default_rng(0))
+    table = bar_documents(4000, np.random.default_rng(0))
     np.testing.assert_allclose(table.mean(axis=0) / 100, 1 / 25, rtol=0.1)
     assert np.median((table > 2).sum(axis=1)) < 15
 

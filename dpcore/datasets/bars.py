@@ -13,8 +13,8 @@ from dpcore.arrays import Array
 from dpcore.checks import whole
 
 SIDE = 5
-DOCUMENTS, TOKENS = 5_000, 100
-SPARSE = 0.1  # concentration of a document's mix
+TOKENS = 100  # words of a document
+SPARSE = 0.1  # concentration of its mix
 WORDS = tuple(f"row{row}column{column}" for row in range(SIDE) for column in range(SIDE))
 
 
@@ -30,13 +30,11 @@ def bars() -> Array:
     return pictures.reshape(2 * SIDE, -1)
 
 
-def bar_documents(
-    count: int = DOCUMENTS, tokens: int = TOKENS, *, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def bar_documents(count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Counts of the words ``(count, 25)`` of simulated documents, each of a few bars.
 
-    >>> bar_documents(2, 30, rng=np.random.default_rng(0)).sum(axis=1)
-    array([30, 30])
+    >>> bar_documents(2, np.random.default_rng(0)).sum(axis=1)
+    array([100, 100])
     """
     mixes = rng.dirichlet(np.full(2 * SIDE, SPARSE), size=whole("documents", count))
-    return np.asarray(rng.multinomial(whole("tokens", tokens), mixes @ bars()))
+    return np.asarray(rng.multinomial(TOKENS, mixes @ bars()))

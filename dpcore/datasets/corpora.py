@@ -23,7 +23,7 @@ def _bars(count: int) -> PrivateCorpus:
     from dpcore.schema import Image
     from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 
-    table = bar_documents(count, rng=np.random.default_rng(2004))
+    table = bar_documents(count, np.random.default_rng(2004))
     where, words = np.nonzero(table)
     starts = np.concatenate([[0], np.cumsum(np.bincount(where, minlength=len(table)))])
     vocabulary = Vocabulary(WORDS, title="Bars", image=Image(SIDE, SIDE))
