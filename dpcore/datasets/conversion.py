@@ -91,8 +91,8 @@ def check_sums(path: Path, checksums: Mapping[str, str]) -> None:
     """Raise InputError where a file has not the checksum published for it: SHA-256, or MD5 where
     it is short. ``path`` is the file, or its folder; files that are not there are not asked for."""
     for name, checksum in checksums.items():
-        file = next((candidate for candidate in _named(path, name) if candidate.is_file()), None)
-        if file is None:
+        file = _named(path, name)
+        if not file.is_file():
             continue
         kind = "sha256" if len(checksum) == 64 else "md5"
         if hashlib.new(kind, _plain(file)).hexdigest() != checksum:
@@ -204,11 +204,7 @@ def mnist(path: Path) -> Content:
     """The four files in LeCun's format: a magic number, the sizes, then bytes."""
     arrays = {}
     for key, name in IDX.items():
-        raw = _plain(
-            next(
-                (candidate for candidate in _named(path, name) if candidate.is_file()), path / name
-            )
-        )
+        raw = _plain(_named(path, name))
         axes = raw[3]
         sizes = np.frombuffer(raw, ">i4", axes, offset=4)
         arrays[key] = np.frombuffer(raw, np.uint8, offset=4 + 4 * axes).reshape(sizes)
@@ -242,11 +238,12 @@ def delimited(path: Path) -> Content:
     return {TABLE: pd.read_csv(raw, keep_default_na=False, na_values=["", "N/A"])}
 
 
-def _named(path: Path, name: str) -> tuple[Path, ...]:
-    """Where a file of this name may lie: it is the path itself, or in that folder."""
-    if path.is_dir():
-        return path / name, path / f"{name}.gz"
-    return (path,) if path.name in (name, f"{name}.gz") else ()
+def _named(path: Path, name: str) -> Path:
+    """Where a file of this name lies, packed or not: it is the path itself, or in that folder."""
+    plain, packed = path / name, path / f"{name}.gz"
+    if path.name in (plain.name, packed.name) and path.is_file():
+        return path
+    return packed if packed.is_file() and not plain.is_file() else plain
 
 
 def _plain(path: Path) -> bytes:
