@@ -7,7 +7,7 @@ shapes follow Park, Foulds, Chaudhuri and Welling, DP-EM (AISTATS 2017), section
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from dpcore.arrays import Array
 from dpcore.checks import whole
 from dpcore.declaration import World
 from dpcore.errors import InputError
-from dpcore.schema import Schema
+from dpcore.schema import NumericColumn, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,18 +163,7 @@ def stand_in(
     numbers = [c for c in schema.numeric_columns() if c.category is None]
     classes = () if schema.label is None else schema.column(schema.label).categories
     dim, count = max(1, len(numbers)), max(whole("groups", groups), len(classes))
-    centres = 0.18 + 0.64 * rng.random((64, count, dim))
-    apart = np.linalg.norm(centres[:, :, None] - centres[:, None], axis=-1) + 9 * np.eye(count)
-    centres = centres[np.argmax(apart.min(axis=(1, 2)))]
-    centres = world.apart * centres + (1.0 - world.apart) * 0.5
-    shapes = np.stack(
-        [
-            _tilted(world.spread * (0.05 + 0.06 * rng.random(dim)), rng, world.common)
-            for _ in range(count)
-        ]
-    )
-    sizes = rng.dirichlet(np.full(count, world.even))
-    units, cloud = gaussian_mixture(rows, sizes, centres, shapes, rng)
+    units, cloud = _clouds(rows, dim, count, world, rng)
     signs = where.choice([-1.0, 1.0], size=rows) if world.mirrored else np.ones(rows)
     if world.mirrored and schema.target is None:
         units = 0.5 + signs[:, None] * (units - 0.5)
@@ -186,22 +175,7 @@ def stand_in(
         units = np.where(at, np.round(rng.random(units.shape)), units)
     if schema.ball is not None:  # a ball's column bounds are those of the box around it
         units = 0.5 + (units - 0.5) / np.sqrt(dim)
-    cells = {
-        column.name: column.lower + units[:, i] * (column.upper - column.lower)
-        for i, column in enumerate(numbers)
-    }
-    together = (
-        (rng.random((rows, dim)) < world.alike) if world.alike else np.zeros((rows, dim), bool)
-    )
-    of_row = rng.random(rows) if world.alike else np.zeros(rows)
-    for i, number in enumerate(numbers):
-        if schema.column(number.name).type == "binary":  # yes as often as its cloud says
-            chance = np.where(together[:, i], of_row, rng.random(rows))
-            cells[number.name] = (chance < units[:, i]).astype(float)
-        elif world.counts:
-            cells[number.name] = np.clip(
-                rng.poisson(cells[number.name].clip(0)), number.lower, number.upper
-            )
+    cells = _cells_of_numbers(schema, numbers, units, world, rng)
     pull = (units - units.mean(axis=0)) @ rng.standard_normal(dim)
     noise = rng.logistic(size=rows)
     pull = signs * world.related * pull / max(float(pull.std()), 1e-9) + noise
@@ -223,6 +197,45 @@ def stand_in(
         else:
             cells[column.name] = rng.choice(choices, size=rows)
     return pd.DataFrame({column.name: cells[column.name] for column in schema.columns})
+
+
+def _clouds(
+    rows: int, dim: int, count: int, world: World, rng: np.random.Generator
+) -> tuple[Array, NDArray[np.int64]]:
+    """Rows ``(rows, dim)`` of ``count`` clouds, most in the unit box, and the cloud of each. Of 64
+    draws of the centres, those that lie farthest apart are taken."""
+    centres = 0.18 + 0.64 * rng.random((64, count, dim))
+    apart = np.linalg.norm(centres[:, :, None] - centres[:, None], axis=-1) + 9 * np.eye(count)
+    centres = centres[np.argmax(apart.min(axis=(1, 2)))]
+    centres = world.apart * centres + (1.0 - world.apart) * 0.5
+    spreads = (world.spread * (0.05 + 0.06 * rng.random(dim)) for _ in range(count))
+    shapes = np.stack([_tilted(spread, rng, world.common) for spread in spreads])
+    sizes = rng.dirichlet(np.full(count, world.even))
+    return gaussian_mixture(rows, sizes, centres, shapes, rng)
+
+
+def _cells_of_numbers(
+    schema: Schema,
+    numbers: list[NumericColumn],
+    units: Array,
+    world: World,
+    rng: np.random.Generator,
+) -> dict[str, NDArray[Any]]:
+    """The cells of number columns, by name: rows ``units (n, d)`` of the unit box as the columns
+    have them; a yes or no as often as its cloud says."""
+    n, dim = units.shape
+    together = rng.random((n, dim)) < world.alike if world.alike else np.zeros((n, dim), bool)
+    of_row = rng.random(n) if world.alike else np.zeros(n)
+    cells: dict[str, NDArray[Any]] = {}
+    for i, number in enumerate(numbers):
+        cell = number.lower + units[:, i] * (number.upper - number.lower)
+        if schema.column(number.name).type == "binary":
+            chance = np.where(together[:, i], of_row, rng.random(n))
+            cell = (chance < units[:, i]).astype(float)
+        elif world.counts:
+            cell = np.clip(rng.poisson(cell.clip(0)), number.lower, number.upper)
+        cells[number.name] = cell
+    return cells
 
 
 def stand_in_documents(
