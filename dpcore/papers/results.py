@@ -51,23 +51,21 @@ class Regenerated:
         return verdict(self.name, self.reproduction.rows).sentence
 
 
-def regenerate(
-    name: str, folder: Path = STORED, *, short: bool, data: Path | None = None
-) -> Regenerated:
-    """A reproduction made anew; short: with few splits and draws, or as it is kept in a folder.
+def regenerate(name: str, *, short: bool, data: Path | None = None) -> Regenerated:
+    """A reproduction made anew; short: with few splits and draws, or as it is kept.
 
     Where the published data are not at hand, the kept one. Raises InputError where there is none.
     """
     if short and name not in SHORT:
-        return stored_result(name, folder)
+        return stored_result(name)
     splits, draws = SHORT[name] if short else (None, None)
     began = time.perf_counter()
     try:
         result = reproduce(name, Ask(data, draws, splits))
     except InputError as absent:
-        if absent.field != "data" or not _file(name, folder).is_file():
+        if absent.field != "data" or not _file(name).is_file():
             raise
-        return stored_result(name, folder)
+        return stored_result(name)
     words = ", ".join(f"{word} {number}" for word, number in _limits(splits, draws))
     took = time.perf_counter() - began
     return Regenerated(
@@ -83,7 +81,7 @@ def see(name: str) -> Regenerated | None:
     from dpcore.papers.drawing import reading_figure, readings, reproduction_figure
 
     beside = BESIDE if "DPCORE_SHARED" not in os.environ and BESIDE.is_dir() else None
-    if fast() and name not in SHORT and not _file(name, STORED).is_file():
+    if fast() and name not in SHORT and not _file(name).is_file():
         print(f"{name} takes minutes and has no stored result: run dpcore reproduce {name}.")
         return None
     regenerated = regenerate(name, short=fast(), data=beside)
@@ -96,14 +94,13 @@ def see(name: str) -> Regenerated | None:
     return regenerated
 
 
-def keep(name: str, folder: Path = STORED, ask: Ask | None = None) -> Path:
-    """Make a reproduction with its own splits and draws, and keep it."""
+def keep(name: str, ask: Ask) -> Path:
+    """Make a reproduction, and keep it."""
     import dpcore
 
     began = time.perf_counter()
-    question = ask or Ask()
-    result = reproduce(name, question)
-    limits = _limits(question.splits, question.draws)
+    result = reproduce(name, ask)
+    limits = _limits(ask.splits, ask.draws)
     words = "".join(f" --{word} {number}" for word, number in limits)
     record = {
         "name": name,
@@ -117,15 +114,15 @@ def keep(name: str, folder: Path = STORED, ask: Ask | None = None) -> Path:
         "panels": [asdict(panel) for panel in result.panels],
         "rows": [_short_row(row) for row in result.rows],
     }
-    path = _file(name, folder)
+    path = _file(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(_as_text(record), encoding="utf-8")
     return path
 
 
-def stored_result(name: str, folder: Path = STORED) -> Regenerated:
+def stored_result(name: str) -> Regenerated:
     """A kept reproduction. Raises InputError where there is none."""
-    record = record_of(name, folder)
+    record = record_of(name)
     result = Reproduction(
         record["title"],
         tuple(_whole_row(row) for row in record["rows"]),
@@ -139,9 +136,9 @@ def stored_result(name: str, folder: Path = STORED) -> Regenerated:
     return Regenerated(name, result, how)
 
 
-def record_of(name: str, folder: Path = STORED) -> dict[str, Any]:
+def record_of(name: str) -> dict[str, Any]:
     """The file of a kept reproduction. Raises InputError where there is none."""
-    path = _file(name, folder)
+    path = _file(name)
     if not path.is_file():
         raise InputError(
             "name", f"there is no stored result for {name}", f"run dpcore reproduce {name}"
@@ -154,7 +151,7 @@ def results_table(names: Sequence[str]) -> list[dict[str, Any]]:
     """One line for each figure and table: what became of it, from the kept full runs."""
     lines = []
     for name in names:
-        if not _file(name, STORED).is_file():
+        if not _file(name).is_file():
             lines.append({"what": name, "verdict": "not kept yet", "why": "", "made by": ""})
             continue
         stored = stored_result(name)
@@ -182,8 +179,8 @@ def _limits(splits: int | None, draws: int | None) -> list[tuple[str, int]]:
     return [(word, number) for word, number in limits if number is not None]
 
 
-def _file(name: str, folder: Path) -> Path:
-    return folder / f"{name}.json"
+def _file(name: str) -> Path:
+    return STORED / f"{name}.json"
 
 
 def _short_row(row: Row) -> Row:
@@ -210,7 +207,7 @@ def main(words: Sequence[str]) -> None:
     """Keep the named reproductions; NAME:SPLITS asks for so many splits."""
     for word in words:
         name, _, splits = word.partition(":")
-        path = keep(name, ask=Ask(splits=int(splits) if splits else None))
+        path = keep(name, Ask(splits=int(splits) if splits else None))
         print(f"{path.name}: {record_of(name)['seconds']:.0f} seconds", flush=True)
 
 
