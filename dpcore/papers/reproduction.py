@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 from zipfile import BadZipFile
@@ -21,7 +21,7 @@ from dpcore.arrays import Array
 from dpcore.checks import one_of, whole
 from dpcore.datasets.published import located
 from dpcore.errors import InputError
-from dpcore.papers.claims import Claim, Row, Verdict
+from dpcore.papers.claims import Claim, Row, Verdict, points
 from dpcore.registry import PAPERS, load
 
 T = TypeVar("T")
@@ -117,23 +117,12 @@ class Run:
         self._scores: dict[tuple[str, str, float], _Scores] = {}
         self._begin, self._width = 0.0, 1.0
 
-    def panel(
-        self,
-        id: str,
-        x: str,
-        y: str,
-        title: str = "",
-        *,
-        log_x: bool = True,
-        log_y: bool = False,
-        kind: str = "lines",
-        across: int = 1,
-    ) -> None:
-        """Begin a pair of axes, or go on with it: rows go there from now on. See :class:`Panel`."""
+    def panel(self, id: str, x: str, y: str, title: str = "", **how: Any) -> None:
+        """Begin a pair of axes, or go on with it: rows go there from now on. how: the other fields
+        of :class:`Panel`; only lines have a logarithmic x."""
         self._latest = id
-        self.panels[id] = Panel(
-            id, title or id, x, y, log_x and kind == "lines", log_y, kind, across
-        )
+        panel = Panel(id, title or id, x, y, **how)
+        self.panels[id] = replace(panel, log_x=panel.log_x and panel.kind == "lines")
 
     def progress(self, items: Iterable[T]) -> Iterator[T]:
         """The items, one by one, telling the share that is done; loops may be nested."""
@@ -277,11 +266,7 @@ def verdict(name: str, rows: Sequence[Row]) -> Verdict:
 
 def values(rows: Sequence[Row], curve: str, panel: str | None = None) -> dict[float, float]:
     """x to y of one curve, without what could not be."""
-    return {
-        row["x"]: row["y"]
-        for row in rows
-        if row["curve"] == curve and panel in (None, row["panel"]) and row["y"] is not None
-    }
+    return {x: y for (where, x), y in points(rows, curve).items() if panel in (None, where)}
 
 
 def _number(value: float | None) -> float | None:
