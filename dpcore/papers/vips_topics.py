@@ -101,10 +101,10 @@ def figure_2(run: Run) -> str:
     for texts in run.progress((*CORPORA, ALL_WORDS)):
         half = halves(run.ask, texts)
         for share in run.progress(texts.shares):
-            epsilon, strong = counted(half, share, SIGMAS)
+            epsilon, _ = counted(half, share, SIGMAS)
             for draw in run.progress(range(run.ask.drawn(5))):
                 draws = range(draw, draw + 1)
-                grids = _grids(half, share, epsilon, strong, draws)
+                grids = _noised(half, share, SIGMAS, draws)
                 if not draw:
                     grids |= _without_noise(half, share)
                 for more in ("", COMPLETED) if share == max(texts.shares) else ("",):
@@ -134,7 +134,9 @@ def figure_3(run: Run) -> str:
         run.panel(texts.name, "steps", "perplexity of held-out documents", log_x=False)
         half = halves(run.ask, texts)
         for draw in run.progress(range(run.ask.drawn(5))):  # one by one: each has all its steps
-            fits = ({} if draw else _exact(half)) | _noised(half, range(draw, draw + 1))
+            draws = range(draw, draw + 1)
+            fits = {} if draw else _exact(half)
+            fits |= _noised(half, SHARES[-1], [HEADLINE], draws)
             for name, grid in fits.items():
                 for step, batch in enumerate(grid.runs.history, start=1):
                     run.scores(name, step, _perplexity(batch, half.test))
@@ -192,21 +194,20 @@ def table_3(run: Run) -> str:
 
 def headline(half: Halves) -> dict[str, Grid]:
     """Every method at the paper's sigma 1.24 with the largest minibatch, one draw."""
-    return _exact(half) | _noised(half, range(1))
+    return _exact(half) | _noised(half, SHARES[-1], [HEADLINE], range(1))
 
 
 def _exact(half: Halves) -> dict[str, Grid]:
     return {EXACT: _fit(half, SHARES[-1], None)}
 
 
-def _noised(half: Halves, draws: range) -> dict[str, Grid]:
-    """Those of them that have noise."""
-    share = SHARES[-1]
-    epsilon, strong = counted(half, share, [HEADLINE])
+def _noised(half: Halves, share: float, sigmas: Sequence[float], draws: range) -> dict[str, Grid]:
+    """Every private method at some of the paper's noises."""
+    epsilon, strong = counted(half, share, sigmas)
     return {
-        CLIPPED: _fit(half, share, _noises([HEADLINE]), draws=draws),
+        CLIPPED: _fit(half, share, _noises(sigmas), draws=draws),
         STRONG: _fit(half, share, _noises(strong), draws=draws),
-        UNCLIPPED: _fit(half, share, _noises([HEADLINE]), clip=1.0, draws=draws),
+        UNCLIPPED: _fit(half, share, _noises(sigmas), clip=1.0, draws=draws),
         PROVED: _proved(half, epsilon, draws),
     }
 
@@ -216,18 +217,6 @@ def counted(half: Halves, share: float, sigmas: Sequence[float]) -> tuple[Array,
     settings = settings_of(_size(half, share), half.documents)
     epsilon = np.array([published_epsilon(settings, sigma, DELTA) for sigma in sigmas])
     return epsilon, published_noise(settings, epsilon, DELTA, "advanced", DELTA_EACH)
-
-
-def _grids(
-    half: Halves, share: float, epsilon: Array, strong: Array, draws: range
-) -> dict[str, Grid]:
-    """Every private method at the paper's noises."""
-    return {
-        CLIPPED: _fit(half, share, _noises(SIGMAS), draws=draws),
-        STRONG: _fit(half, share, _noises(strong), draws=draws),
-        UNCLIPPED: _fit(half, share, _noises(SIGMAS), clip=1.0, draws=draws),
-        PROVED: _proved(half, epsilon, draws),
-    }
 
 
 def _without_noise(half: Halves, share: float) -> dict[str, Grid]:
