@@ -145,9 +145,9 @@ def small() -> Reproduction:
     rows[:300] *= -1
     table = dp.load(rows, schema=Schema.ball_of(["x1", "x2"], None, 1.0))
     size = Size(components=2, iterations=20, delta=1e-4, delta_each=2e-6)
-    asked = dpem_mixture.Comparison(size, (0.05, 10_000.0), splits=2)
+    asked = dpem_mixture.Comparison(size, (0.05, 10_000.0))
     made = Experiment("small", lambda run: dpem_mixture.compare(run, table, asked))
-    return made(Ask(draws=3))
+    return made(Ask(draws=3, splits=2))
 
 
 @pytest.mark.merge
@@ -408,13 +408,13 @@ def test_the_folder_may_come_from_the_environment(
 @pytest.mark.merge
 @pytest.mark.realdata
 def test_life_science_keeps_the_printed_order_under_gaussian_noise() -> None:
-    asked = replace(dpem_mixture.FIGURE_3, epsilons=(0.1, 1.0, 4.0), splits=2)
+    asked = replace(dpem_mixture.FIGURE_3, epsilons=(0.1, 1.0, 4.0))
     folder = shared_data("lifesci.npz").parent
     with np.load(Ask(data=folder).file("lifesci.npz")) as archive:
         rows = archive["X"].astype(float)
     names = [f"x{i + 1}" for i in range(rows.shape[1])]
     table = dp.load(rows, schema=Schema.ball_of(names, None, dpem_mixture.NORM_BOUND))
-    found = Experiment("", lambda run: dpem_mixture.compare(run, table, asked))(Ask()).rows
+    found = Experiment("", lambda run: dpem_mixture.compare(run, table, asked))(Ask(splits=2)).rows
 
     def line(name: str) -> Any:
         return np.array([values(found, name)[e] for e in asked.epsilons])

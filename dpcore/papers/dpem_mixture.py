@@ -31,6 +31,7 @@ OWN_STEPS = "without privacy"
 ONE_GAUSSIAN = "one Gaussian, without privacy"
 ORDER = ("linear", "advanced", "ma", "zcdp")  # as printed, worst first
 SAME = 0.01  # nats by which equal curves differ: whole orders cost a little noise
+SPLITS, TEST = 10, 0.1  # of the rows, and the share held out
 WITHIN = 0.1  # of the gap between one Gaussian and the mixture, both without privacy
 NORM_BOUND = 16.25  # of a Life Science row, public by assumption
 
@@ -41,19 +42,15 @@ class Comparison:
 
     size: Size
     epsilons: tuple[float, ...]
-    splits: int
-    test_fraction: float = 0.1
 
 
 FIGURE_2 = Comparison(
     Size(components=10, iterations=20, delta=1e-4, delta_each=1e-6),
     (0.1, 0.2, 0.5, 1.0, 2.0, 4.0),
-    splits=10,
 )
 FIGURE_3 = Comparison(
     Size(components=3, iterations=10, delta=1e-4, delta_each=1e-8),
     (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 4.0),
-    splits=10,
 )
 
 
@@ -110,8 +107,8 @@ def compare(run: Run, table: PrivateTable, comparison: Comparison) -> str:
         _Curve(PROVED, epsilons, proved),
         *(_published(curve, size, epsilons) for curve in CURVES),
     ]
-    for split, draws in run.splits(comparison.splits):
-        train, test = table.split(comparison.test_fraction, seed=split)
+    for split, draws in run.splits(SPLITS):
+        train, test = table.split(TEST, seed=split)
         rows = Scorer.of(test, most=None)
         for curve in run.progress(curves):
             scores = curve.scores(train, rows, size, draws)
