@@ -67,7 +67,7 @@ class Case:
         return f"{self.rows:,} rows, {self.iterations} iterations, epsilon {self.epsilon:g}"
 
 
-FIGURE_4 = (Case(LARGE, 40, 0.01),)
+FIGURE_4 = Case(LARGE, 40, 0.01)
 TABLE = (
     Case(12_500, 10, 0.01),
     Case(12_500, 10, 0.1),
@@ -100,13 +100,12 @@ def figure_4(run: Run) -> str:
     Needs ``dpbench_grids256.npz``, from whose Gowalla grid the points are drawn once. Each map is
     one draw.
     """
-    (case,) = FIGURE_4
-    table = check_ins(run.ask.array("dpbench_grids256.npz", "gowalla"), case.rows)
+    table = check_ins(run.ask.array("dpbench_grids256.npz", "gowalla"), FIGURE_4.rows)
     for way in run.progress(MAPS):
-        _map(run, table, way, case)
-    compare(run, table, case, splits=10)
-    run.row(PRINTED, case.epsilon, PRINTED_NICV)
-    return finding([row for row in run.rows if row["panel"] == case.name])
+        _map(run, table, way, FIGURE_4)
+    compare(run, table, FIGURE_4, splits=10)
+    run.row(PRINTED, FIGURE_4.epsilon, PRINTED_NICV)
+    return finding([row for row in run.rows if row["panel"] == FIGURE_4.name])
 
 
 def _map(run: Run, table: PrivateTable, way: Way, case: Case) -> None:
@@ -130,13 +129,9 @@ def table_kmeans(run: Run) -> str:
 
     Needs ``dpbench_grids256.npz``, as figure 4 does.
     """
-    return _compared(run, TABLE, splits=4)
-
-
-def _compared(run: Run, cases: tuple[Case, ...], splits: int) -> str:
     grid = run.ask.array("dpbench_grids256.npz", "gowalla")
-    for case in run.progress(cases):
-        compare(run, check_ins(grid, case.rows), case, splits)
+    for case in run.progress(TABLE):
+        compare(run, check_ins(grid, case.rows), case, splits=4)
     return finding(run.rows)
 
 
