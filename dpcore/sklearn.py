@@ -43,7 +43,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices, Mask
 from dpcore.checks import whole
 from dpcore.errors import InputError
 from dpcore.fitting.api import fit
@@ -394,11 +394,11 @@ class _Alone(_Bounded):
 class _Grouped(_Alone):
     """What puts rows into groups."""
 
-    def predict(self, X: ArrayLike) -> NDArray[np.intp]:
+    def predict(self, X: ArrayLike) -> Indices:
         """The group of each row, ``(n,)``."""
         raise NotImplementedError
 
-    def fit_predict(self, X: ArrayLike, y: object = None) -> NDArray[np.intp]:
+    def fit_predict(self, X: ArrayLike, y: object = None) -> Indices:
         """Fit, and the group of each row ``(n,)``: as ``fit(X).predict(X)``. What is said of the
         rows of the fit is exact, so it is not private: it is for whoever may see the rows."""
         return np.asarray(self.fit(X).predict(X))
@@ -411,7 +411,7 @@ class _Mixture(DensityMixin, _Grouped):  # type: ignore[misc]
         """How likely each row belongs to each component, ``(n, K)``."""
         return self._shares(self._given(X))
 
-    def predict(self, X: ArrayLike) -> NDArray[np.intp]:
+    def predict(self, X: ArrayLike) -> Indices:
         """The likeliest component of each row, ``(n,)``."""
         return np.asarray(self._log_joint(self._given(X)).argmax(axis=1))
 
@@ -425,7 +425,7 @@ class _Mixture(DensityMixin, _Grouped):  # type: ignore[misc]
         """Mean log density of a row."""
         return float(self.score_samples(X).mean())
 
-    def sample(self, n_samples: int = 1) -> tuple[Array, NDArray[np.intp]]:
+    def sample(self, n_samples: int = 1) -> tuple[Array, Indices]:
         """Synthetic rows ``(n_samples, d)`` inside the bounds and their components
         ``(n_samples,)``; they cost nothing. The same ones each time where ``random_state`` is set.
         Raises InputError for an ``n_samples`` that is not a whole number above 0."""
@@ -559,7 +559,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Grouped):  # 
         away = (rows[:, None] - self.cluster_centers_) / self._half_range
         return np.asarray(np.linalg.norm(away, axis=2))
 
-    def predict(self, X: ArrayLike) -> NDArray[np.intp]:
+    def predict(self, X: ArrayLike) -> Indices:
         """The nearest centre of each row ``(n,)``, from 0; distances and errors as of
         :meth:`transform`.
         """
@@ -835,7 +835,7 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
         self.intervals_ = parameters.intervals()
         return self
 
-    def _says_yes(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
+    def _says_yes(self, labels: NDArray[Any]) -> Mask:
         """Whether each label means the second class, read alone: beside one text all numbers of a
         list become texts, and none of them would be equal to a number any more."""
         no, yes = map(_label_meant, self.classes_)
@@ -1012,7 +1012,7 @@ def _label_meant(label: object) -> str:
     return {"false": "0", "true": "1"}.get(meant, meant)
 
 
-def _entries(counts: Any) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+def _entries(counts: Any) -> tuple[Indices, Indices, Array]:
     """Starts, words and counts of a table of counts."""
     from scipy.sparse import csr_array
 

@@ -25,10 +25,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, log_expit, ndtr
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.errors import NotCovered
 from dpcore.privacy.events import (
     DiscreteGaussian,
@@ -259,7 +258,7 @@ def _mixed(loss: Array, rate: float) -> Array:
     return np.asarray(np.where(far, _mixed_far(loss, rate, far), mixed))
 
 
-def _mixed_far(loss: Array, rate: float, far: NDArray[np.bool_]) -> Array:
+def _mixed_far(loss: Array, rate: float, far: Mask) -> Array:
     """log(1 - r + r e^loss) where ``far``; the rest is not worked out."""
     start = np.zeros(np.shape(loss))
     return np.asarray(np.logaddexp(np.log1p(-rate), np.log(rate) + loss, out=start, where=far))

@@ -21,7 +21,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.base import Events, live, real
 from dpcore.accounting.pairs import (
@@ -31,7 +30,7 @@ from dpcore.accounting.pairs import (
     shares,
 )
 from dpcore.accounting.randomised_response import Enclosed, Ends, Kinds, Multiplied, together
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Real
 
 _ROUNDING = 1e-12
@@ -151,7 +150,7 @@ def _deltas(events: Events, epsilon: Array) -> Array:
 def _by_column(
     epsilon_each: Array,
     counts: tuple[int, ...],
-    bad: NDArray[np.bool_],
+    bad: Mask,
     worst: float,
     wanted: Array,
     question: Callable[[Multiplied | Enclosed, Array], Ends],

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from dpcore.accounting.base import (
@@ -30,7 +29,7 @@ from dpcore.accounting.compose import calibrate, compose, largest
 from dpcore.accounting.gaussian import all_gaussian, epsilon_of
 from dpcore.accounting.pairs import SharesExceedDelta
 from dpcore.accounting.parallel import worst_cases
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.checks import positive, probability, whole
 from dpcore.errors import InputError
 from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Mechanism, Real
@@ -241,7 +240,7 @@ def _largest_box(
     """The largest epsilon of a black box that may run ``releases`` times: bisection on its log."""
     target = check_epsilons(epsilon)
 
-    def meets(log_each: Array) -> NDArray[np.bool_]:
+    def meets(log_each: Array) -> Mask:
         box = Event(EpsilonDelta(real(np.exp(log_each)), delta_each), count=releases)
         return np.asarray(np.asarray(method.epsilon([box], delta)) <= target * (1.0 + _ROUNDING))
 

@@ -22,7 +22,6 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.base import Accountant, Events, live, log_inverse_of, noise_of, real
 from dpcore.accounting.gaussian import all_gaussian
@@ -35,7 +34,7 @@ from dpcore.accounting.renyi import (
     total_log_moment,
 )
 from dpcore.accounting.zcdp import tight_delta, tight_epsilon, total_rho
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices, Mask
 from dpcore.checks import one_of
 from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Real
 
@@ -282,7 +281,7 @@ def _coarse(value: Curve, rows: Shape, enough: float) -> tuple[Array, Array]:
     Rows that need no more orders are given infinite values there.
     """
 
-    def block(u: Array, wanted: NDArray[np.bool_]) -> Array:
+    def block(u: Array, wanted: Mask) -> Array:
         columns = np.any(wanted, axis=_shared(rows, np.shape(wanted)), keepdims=True)
         values = value(np.where(columns, _column(np.exp(u), len(rows)), np.nan))
         return np.asarray(np.where(np.isnan(values), np.inf, values))
@@ -301,7 +300,7 @@ def _coarse(value: Curve, rows: Shape, enough: float) -> tuple[Array, Array]:
     return u, values
 
 
-def _open(values: Array, end: int, enough: float) -> NDArray[np.bool_]:
+def _open(values: Array, end: int, enough: float) -> Mask:
     """Cells whose lowest value is at the given end of the grid, and worth following."""
     lowest_value = np.min(values, axis=0)
     return np.asarray(
@@ -309,9 +308,7 @@ def _open(values: Array, end: int, enough: float) -> NDArray[np.bool_]:
     )
 
 
-def _finer(
-    centre: Array, reach: Array, open_cells: NDArray[np.bool_], rows: Shape
-) -> tuple[Array, Array, int]:
+def _finer(centre: Array, reach: Array, open_cells: Mask, rows: Shape) -> tuple[Array, Array, int]:
     """(first log lambda, step, how many) of a finer grid over ``centre +- reach`` of every cell.
 
     One grid for all open cells of a row, or one for each where that takes fewer orders; NaN where
@@ -333,7 +330,7 @@ def _finer(
     return low, (high - low) / (count - 1), count
 
 
-def _vertex(near: Array, close: Curve) -> tuple[Array, NDArray[np.bool_]]:
+def _vertex(near: Array, close: Curve) -> tuple[Array, Mask]:
     """(where the quartic through the middle five of seven values is least, in steps; whether it is
     so, closely).
 
@@ -353,14 +350,14 @@ def _vertex(near: Array, close: Curve) -> tuple[Array, NDArray[np.bool_]]:
     return t, np.asarray(fits & (np.abs(t) <= 1.0) & (curvature > 0.0))
 
 
-def _flat(three: Array, close: Curve) -> NDArray[np.bool_]:
+def _flat(three: Array, close: Curve) -> Mask:
     """Whether the middle of three values of a valley is its bottom, closely."""
     left, middle, right = three
     bottom = (middle <= left) & (middle <= right)
     return np.asarray(bottom & (np.maximum(left, right) <= middle + close(middle)))
 
 
-def _around(values: Array, at: NDArray[np.intp], reach: int) -> Array:
+def _around(values: Array, at: Indices, reach: int) -> Array:
     """The values from ``reach`` before ``at`` to ``reach`` after it, along the first axis."""
     flat = values.reshape(len(values), -1)
     near = at.reshape(-1) + np.arange(-reach, reach + 1)[:, None]

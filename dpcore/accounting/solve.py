@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.base import (
     Accountant,
@@ -25,7 +24,7 @@ from dpcore.accounting.base import (
     real,
     scaled,
 )
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.errors import InputError
 from dpcore.privacy.events import Real
 
@@ -57,9 +56,7 @@ def noise_factor(accountant: Accountant, events: Events, epsilon: Real, delta: f
     return real(_rounded_up(epsilon_at, np.asarray(factor), target))
 
 
-def _searched(
-    epsilon_at: Callable[[Array], Array], target: Array, nothing: NDArray[np.bool_]
-) -> Array:
+def _searched(epsilon_at: Callable[[Array], Array], target: Array, nothing: Mask) -> Array:
     """The factor, closely; 0 where there is nothing to hide."""
     bare = epsilon_at(np.ones(target.shape))
     nothing = np.broadcast_to(nothing, bare.shape)
@@ -68,7 +65,7 @@ def _searched(
     return np.where(nothing, 0.0, _solve(epsilon_at, target, bare, nothing))
 
 
-def _no_release(events: Events) -> NDArray[np.bool_]:
+def _no_release(events: Events) -> Mask:
     """Where all noise is infinite."""
     endless = np.array(True)
     for event in live(events):
@@ -92,7 +89,7 @@ def _solve(
     epsilon_at: Callable[[Array], Array],
     target: Array,
     bare: Array,
-    skip: NDArray[np.bool_],
+    skip: Mask,
 ) -> Array:
     """The factor where epsilon equals ``target``, closely: a root in log-log coordinates."""
     aim = np.log(target) - 2.0 * _CLOSE  # so that the error stays on the side of more noise

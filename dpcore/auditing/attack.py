@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.losses import tradeoff
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.auditing.estimate import epsilon_lower_bound, gaussian_lower_bound
 from dpcore.auditing.fits import Pair, all_normal
 from dpcore.auditing.observe import Observed, Released, ShortNoise, log_likelihood_ratios, observe
@@ -61,7 +60,7 @@ class Attack:
     guarantees: tuple[Guarantee, ...]
 
     @property
-    def played(self) -> NDArray[np.bool_]:
+    def played(self) -> Mask:
         """Which budgets have been played ``(S,)``."""
         return np.asarray(np.isfinite(self.rates))
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices, Mask
 from dpcore.fitting import api
 from dpcore.fitting.plan import plan_noise
 from dpcore.fitting.recipe import recipe
@@ -38,7 +37,7 @@ class Released:
     exact: Array
     noisy: Array
     scale: Array
-    laplace: NDArray[np.bool_]
+    laplace: Mask
     entry: int
 
 
@@ -81,7 +80,7 @@ class _Chosen:
     def __init__(self, first: bool) -> None:
         self.first = first
 
-    def choice(self, rows: int, size: int, **_: Any) -> NDArray[np.intp]:
+    def choice(self, rows: int, size: int, **_: Any) -> Indices:
         return np.arange(size) + (0 if self.first or size == rows else 1)
 
     def random(self, shape: int | tuple[int, ...]) -> Array:
@@ -175,7 +174,7 @@ def _noted(
 
 def _stated(
     total: Array, contribution: Any, noises: Any, deviations: dict[Any, Array]
-) -> tuple[Array, NDArray[np.bool_]]:
+) -> tuple[Array, Mask]:
     """The noise that a release says it has, for each number of it."""
     scale, laplace = np.zeros(total.shape), np.zeros(total.shape[1:], dtype=bool)
     for noise in noises:

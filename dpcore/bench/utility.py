@@ -18,9 +18,8 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.bench.utility_tables import HALVES, TABLES, Table
 from dpcore.checks import one_of, whole
 from dpcore.errors import InputError
@@ -189,7 +188,7 @@ def _alone(judge: Yardstick) -> Row:
     return {"n_components": judge.simplest, **judge.for_score, **judge.rival_options}
 
 
-def _part(scorer: Scorer, at: NDArray[np.intp]) -> Scorer:
+def _part(scorer: Scorer, at: Indices) -> Scorer:
     """The scorer on some of its rows."""
     from dpcore.wall.data import Bags
 

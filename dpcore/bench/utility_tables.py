@@ -14,9 +14,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.datasets.generators import Mixture
 
 if TYPE_CHECKING:
@@ -167,7 +166,7 @@ class Simulated:
         ends = limit * np.geomspace(1.0, self.spare, self.columns)
         return in_limits(rows, [(-end, end) for end in ends.tolist()], classes=group)
 
-    def rows_and_groups(self) -> tuple[Array, NDArray[np.intp]]:
+    def rows_and_groups(self) -> tuple[Array, Indices]:
         """Rows ``(n, d)`` and the group of each ``(n,)``, the same at every call."""
         rng = np.random.default_rng([self.rows, self.columns, self.groups])
         centres, axes, shares = self._groups(rng)
@@ -256,7 +255,7 @@ def in_limits(
     rows: Array,
     limits: list[tuple[float, float]],
     outcome: Array | None = None,
-    classes: Array | NDArray[np.intp] | None = None,
+    classes: Array | Indices | None = None,
 ) -> PrivateTable:
     """Rows ``(n, d)`` with limits of each column, and yes or no ``(n,)`` or numbered classes."""
     import pandas as pd

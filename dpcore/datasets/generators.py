@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.checks import whole
 from dpcore.declaration import World
 from dpcore.errors import InputError
@@ -238,9 +238,7 @@ def _cells_of_numbers(
     return cells
 
 
-def stand_in_documents(
-    words: int, documents: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+def stand_in_documents(words: int, documents: int) -> tuple[Indices, Indices, Array]:
     """Bags of words, drawn to plan on before a document is read: starts, words, counts.
 
     Each document has :data:`TOKENS` words of a few of :data:`TOPICS` topics. Of real documents only

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices, Mask
 
 RECOVERED_WITHIN = 0.25  # of the way from a place to the next one
 
 
-def by_distance(places: Array, exact: Array) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def by_distance(places: Array, exact: Array) -> tuple[Indices, Mask]:
     """Order ``(B, K)`` of each run's places ``(B, K, d)`` that is nearest to the exact ones
     ``(K, d)``; which of these are recovered: within a quarter of the way to the next (of half the
     bounds, where there is one place)."""

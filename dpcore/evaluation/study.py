@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dpcore.accounting import accountant as registered
 from dpcore.accounting import covers
 from dpcore.accounting.base import check_epsilons
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.checks import one_of, pairs_of, positive, whole, words_of
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
@@ -286,7 +286,7 @@ class BudgetGrid:
     model: str
     epsilons: tuple[float, ...]
     fits: Any
-    recovered: NDArray[np.bool_]
+    recovered: Mask
     utility: Array
     noise: Array
     guarantees: tuple[Guarantee | None, ...]

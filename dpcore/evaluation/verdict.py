@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.evaluation.study import BudgetGrid, References
 from dpcore.evaluation.yardstick import Wording, Yardstick, yardstick
 
@@ -131,7 +130,7 @@ def found_sentences(grid: BudgetGrid) -> tuple[str, ...]:
     )
 
 
-def _recovery(recovered: NDArray[np.bool_], words: Wording) -> str:
+def _recovery(recovered: Mask, words: Wording) -> str:
     """Parts found, in how many draws; recovered ``(draws, K)``.
 
     >>> words = Wording("group", "groups", "")
@@ -153,7 +152,7 @@ def _recovery(recovered: NDArray[np.bool_], words: Wording) -> str:
     return f"A typical draw finds {several}; all are found in {every} of {draws} draws."
 
 
-def _typical(recovered: NDArray[np.bool_]) -> int:
+def _typical(recovered: Mask) -> int:
     """How many parts ``(draws, K)`` are found in a usual draw."""
     return int(np.median(recovered.sum(axis=1)))
 

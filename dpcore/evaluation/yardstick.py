@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices, Mask
 from dpcore.declaration import Metric, declaration
 from dpcore.wall.custodian import custodian_documents, custodian_rows
 from dpcore.wall.data.clipping import PublicFrame
@@ -46,7 +46,7 @@ class Scorer:
         return cls(public, rows[chosen(len(rows), most)])
 
 
-def chosen(count: int, most: int | None) -> NDArray[np.intp] | slice:
+def chosen(count: int, most: int | None) -> Indices | slice:
     """Positions of at most so many of ``count`` rows, by a fixed coin; ``None``: all of them."""
     if most is None or count <= most:
         return slice(None)
@@ -128,7 +128,7 @@ class Yardstick:
         """A metric, by its name, for knowing nothing but the public bounds."""
         return self.nothing(scorer)
 
-    def align(self, batch: Any, reference: Any) -> tuple[Any, NDArray[np.bool_]]:
+    def align(self, batch: Any, reference: Any) -> tuple[Any, Mask]:
         """The batch with its parts in the order of the reference's, and which of those are
         recovered ``(B, K)``. Every model's own; raises NotImplementedError here."""
         raise NotImplementedError

@@ -12,15 +12,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.figures.heatmap import Heat, as_images, images_across
 from dpcore.figures.model_plot import NO_FIT, Drawing, brief
 from dpcore.figures.ranked import ACROSS, Ranked
 from dpcore.figures.scene import Axis
-
-Places = NDArray[np.intp]
 
 MOST_ROWS = 50  # columns of a table that are drawn: those with the largest exact numbers
 ROW, AROUND = 13, 110  # pixels of a row, and of all else on a card
@@ -214,7 +211,7 @@ def cosines(private: Array, truth: Array) -> Array:
     return np.asarray(np.sum(private * truth, axis=1) / np.where(lengths > 0.0, lengths, 1.0))
 
 
-def largest(exact: Array, most: int) -> Places:
+def largest(exact: Array, most: int) -> Indices:
     """The columns to draw, at most ``most``, of an exact fit ``(d, k)``: those with the largest
     numbers, in the table's order."""
     size = np.linalg.norm(exact, axis=-1)
@@ -266,7 +263,7 @@ def _most(columns: Sequence[str], numbers: Array) -> str:
     return ", ".join(f"{columns[i]} {brief(float(numbers[i]))}" for i in order)
 
 
-def top(weights: Array, length: int) -> Places:
+def top(weights: Array, length: int) -> Indices:
     """Places ``(..., K, T)`` of the largest weights ``(..., V, K)`` of each part, largest first."""
     by_part = np.swapaxes(np.nan_to_num(weights), -1, -2)
     return np.argsort(-by_part, axis=-1, kind="stable")[..., :length]
@@ -295,7 +292,7 @@ def ranked_drawing(parts: Parts, *, outlines: bool = True) -> Drawing:
     height = AROUND // 2 + -(-count // ACROSS) * (HEAD + LINE * length)
 
     def layer(
-        chosen: Places,
+        chosen: Indices,
         weights: Array,
         marked: Any,
         texts: tuple[Any, ...],

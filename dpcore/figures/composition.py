@@ -9,11 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.gaussian import all_gaussian, total_mu
 from dpcore.accounting.moments import MomentsAccountant
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.evaluation.composition import (
     Amplification,
     Attack,
@@ -738,7 +737,7 @@ def _extent(
     return low, max(high, low + 1e-6), top or 1.0
 
 
-def _start(picture: Loss, step: int, window: NDArray[np.bool_]) -> float:
+def _start(picture: Loss, step: int, window: Mask) -> float:
     """The first epsilon in view that is a standard deviation above the mean of the loss, where the
     tail has an area that can be seen; NaN where there is none.
     """
@@ -768,7 +767,7 @@ def _moments(picture: Loss, prices: Prices, step: int) -> str:
     return f"{k}: mean {show(0.5 * mu2)}, variance {show(mu2)}"
 
 
-def _tail_text(picture: Loss, prices: Prices, step: int, window: NDArray[np.bool_]) -> str:
+def _tail_text(picture: Loss, prices: Prices, step: int, window: Mask) -> str:
     """The picture in words."""
     k, epsilon = prices.counts[step], _start(picture, step, window)
     if np.isnan(epsilon):

@@ -29,9 +29,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.checks import listed, positive, probability, whole
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
@@ -93,7 +92,7 @@ def _nothing(settings: Any) -> str:
     return ""
 
 
-def _none(parameters: Any) -> NDArray[np.bool_]:
+def _none(parameters: Any) -> Mask:
     return np.zeros(1, dtype=bool)
 
 
@@ -126,9 +125,9 @@ class Uncertainty:
     shares: tuple[str, ...] = ()
     variances: tuple[str, ...] = ()
     cosines: tuple[str, ...] = ()
-    from_zero: Callable[[list[str], NDArray[np.bool_]], str] | None = None
+    from_zero: Callable[[list[str], Mask], str] | None = None
     refuse: Callable[[Any], str] = _nothing
-    lost: Callable[[Any], NDArray[np.bool_]] = _none
+    lost: Callable[[Any], Mask] = _none
     explained: Callable[[Arrays, Arrays, Array], float] | None = None
     alone: Draw | None = None
     gained: Callable[[Arrays, Array], float] | None = None
@@ -402,7 +401,7 @@ class _Simulated:
             f"its column's range (the least certain: {columns[widest]})."
         )
 
-    def _hidden(self, moved: Arrays) -> NDArray[np.bool_]:
+    def _hidden(self, moved: Arrays) -> Mask:
         """Parts ``(K,)`` whose share noise may have made; classes are there, whatever theirs."""
         hidden = np.zeros(len(self.released[self.uncertainty.places]), dtype=bool)
         for name in self.uncertainty.shares:
@@ -411,7 +410,7 @@ class _Simulated:
                 hidden |= self.released[name] <= reach
         return hidden
 
-    def _of_parts(self, places: Array, moved: Array, hidden: NDArray[np.bool_]) -> str:
+    def _of_parts(self, places: Array, moved: Array, hidden: Mask) -> str:
         names = self._names()
         parts = "classes" if hasattr(self.fit.parameters, "classes") else self.model.parts
         visible = ~np.broadcast_to(self.uncertainty.lost(self.fit.parameters), len(names))
@@ -454,7 +453,7 @@ class _Simulated:
         count = len(self.released[self.uncertainty.places])
         return list(classes or (str(number) for number in range(1, count + 1)))
 
-    def _apart(self, places: Array, moved: Array) -> NDArray[np.bool_]:
+    def _apart(self, places: Array, moved: Array) -> Mask:
         """Which parts can be told apart ``(K, K)``: see the module."""
         shift = moved[:, :, None] - moved[:, None]  # (S, K, K, d)
         spread = np.sqrt(np.mean(shift**2, axis=0))
@@ -464,7 +463,7 @@ class _Simulated:
         return np.asarray(gap > self.uncertainty.widen * most)
 
 
-def _of_parts(names: list[str], parts: str, apart: NDArray[np.bool_], *, some: bool = False) -> str:
+def _of_parts(names: list[str], parts: str, apart: Mask, *, some: bool = False) -> str:
     """A sentence about parts that can be told apart ``(K, K)``, or not. some: there are others.
 
     >>> apart = np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0]], dtype=bool)
@@ -502,7 +501,7 @@ def _of_parts(names: list[str], parts: str, apart: NDArray[np.bool_], *, some: b
     return f"At this noise level these {parts} cannot be told apart: {together}."
 
 
-def of_coefficients(columns: list[str], from_zero: NDArray[np.bool_]) -> str:
+def of_coefficients(columns: list[str], from_zero: Mask) -> str:
     """A sentence about coefficients that can be told from 0, or not.
 
     >>> of_coefficients(["age", "stay"], np.array([True, False]))

@@ -36,6 +36,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Mask
+
 Integers = NDArray[np.int64]
 Words = Callable[[int], NDArray[np.uint64]]
 
@@ -86,7 +88,7 @@ def _discrete_laplace(count: int, words: Words) -> Integers:
     return np.asarray(signed[~(negative & (size == 0))])
 
 
-def _exponential_coins(numerators: Integers, denominator: int, words: Words) -> NDArray[np.bool_]:
+def _exponential_coins(numerators: Integers, denominator: int, words: Words) -> Mask:
     """Coins that come up with probability ``exp(-numerator / denominator)``, each for itself.
 
     Source: the same, Algorithm 1: whole parts one after another, then the alternating series.
@@ -104,7 +106,7 @@ def _exponential_coins(numerators: Integers, denominator: int, words: Words) -> 
     return np.asarray(up)
 
 
-def _series_coins(numerators: Integers, denominator: int, words: Words) -> NDArray[np.bool_]:
+def _series_coins(numerators: Integers, denominator: int, words: Words) -> Mask:
     """The same for numerators at most as large as the denominator.
 
     K counts coins of probability ``x/1, x/2, x/3, ...`` until the first tails; it is odd with

@@ -10,9 +10,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 
 
 def noise_scale(noise_multiplier: Array, sensitivity: float) -> Array:
@@ -62,7 +61,7 @@ def symmetric_from_coordinates(coordinates: Array, dim: int) -> Array:
 
 
 @lru_cache(maxsize=4)
-def _places(dim: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _places(dim: int) -> tuple[Indices, Indices]:
     """Which entry of a matrix, row by row, each coordinate ``(d(d+1)/2,)`` is, and which coordinate
     each entry ``(d, d)`` is."""
     rows, columns = np.triu_indices(dim, 1)

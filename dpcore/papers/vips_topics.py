@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.datasets.documents import load_documents
 from dpcore.evaluation.yardstick import Scorer, yardstick
 from dpcore.fitting.api import Grid, fit_grid
@@ -291,7 +290,7 @@ def _perplexity(batch: Topics, held_out: Scorer, completed: bool = False) -> Arr
     return np.asarray(np.exp(-per_word(batch, held_out.rows, bound)))
 
 
-def _clearest(topics: Topics) -> NDArray[np.intp]:
+def _clearest(topics: Topics) -> Indices:
     """The topics farthest from the words of all topics together."""
     everything = Topics(topics.concentration.sum(axis=1, keepdims=True))
     away = distances(topics, everything)[0, :, 0]

@@ -12,9 +12,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.wall.data.clipping import PublicFrame, bounded_rows
 from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.data.design_matrix import outcomes_of
@@ -42,7 +41,7 @@ def custodian_rows(table: PrivateTable) -> tuple[PublicFrame, Array]:
 
 def custodian_classes(
     table: PrivateTable,
-) -> tuple[PublicFrame, Array, NDArray[np.intp], tuple[str, ...]]:
+) -> tuple[PublicFrame, Array, Indices, tuple[str, ...]]:
     """Rows in public unit coordinates ``(n, d)``, the class of each ``(n,)`` and the classes.
 
     A row of no class has the code -1.

@@ -13,11 +13,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.errors import InputError
 from dpcore.mechanisms.discrete_gaussian import SCALE, Integers, discrete_gaussian
-
-Indices = NDArray[np.intp]
 
 
 class SecretCoins:

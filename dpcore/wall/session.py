@@ -15,9 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.errors import InputError, WallError
 from dpcore.mechanisms.gaussian import noise_scale
 from dpcore.privacy.ledger import Ledger, LedgerEntry
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from dpcore.wall.statistics.statistic import Statistic, Summed
     from dpcore.wall.subsample import Minibatches
 
-Indices = NDArray[np.intp]
 OfCount = Callable[[int], None]
 S = TypeVar("S", bound=Source)
 Of = TypeVar("Of")

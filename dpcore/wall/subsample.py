@@ -17,14 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Indices
 from dpcore.errors import InputError, WallError
 from dpcore.privacy.events import Sampling
 from dpcore.wall.noise import PublicCoins, SecretCoins
 from dpcore.wall.session import Session
-
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Indices
 from dpcore.checks import probability
 from dpcore.errors import InputError, WallError
 from dpcore.schema import Schema, numbers_meant, pool, with_numbers
@@ -21,15 +21,13 @@ from dpcore.schema import Schema, numbers_meant, pool, with_numbers
 if TYPE_CHECKING:
     import pandas as pd
 
-Places = NDArray[np.intp]
-
 
 def locked() -> bool:
     """Whether this process shows nobody's exact values: ``DPCORE_LOCK_TRUTH`` is set, and not 0."""
     return os.environ.get("DPCORE_LOCK_TRUTH", "") not in ("", "0")
 
 
-def divided(rows: int, fraction: float, seed: int, adjacency: str) -> tuple[Places, Places]:
+def divided(rows: int, fraction: float, seed: int, adjacency: str) -> tuple[Indices, Indices]:
     """Places of the rows in two parts, (rest, ``fraction`` of them), shuffled where a row is
     replaced. Under ``add_remove`` each has a coin of its own, drawn in order: a last row moves no
     other one, a row removed from the middle gives its coin to the next.
@@ -73,7 +71,7 @@ class Sealed(ABC):
         """How many there are, public or not: for the wall alone."""
 
     @abstractmethod
-    def _part(self, positions: Places) -> Self:
+    def _part(self, positions: Indices) -> Self:
         """Those at some places, in the order asked for."""
 
     def demand_open(self) -> None:
@@ -240,7 +238,7 @@ class PrivateTable(Sealed):
             frame[name] = frame[name].iloc[taken].array
         return self._like(frame, self.schema)
 
-    def _part(self, positions: Places) -> Self:
+    def _part(self, positions: Indices) -> Self:
         part = self._frame.iloc[positions].reset_index(drop=True)
         return self._like(part, self.schema)
 

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.figures.component_images import (
     AROUND,
     LEAST_HEIGHT,
@@ -84,7 +83,7 @@ def draw(subject: Subject) -> Drawing:
     )
 
 
-def _table(drawn: Drawn, shown: NDArray[np.intp], columns: Sequence[str]) -> Heat:
+def _table(drawn: Drawn, shown: Indices, columns: Sequence[str]) -> Heat:
     """Correlations of some columns, then their places on the components."""
     count = drawn.axes.shape[2]
     title = "correlation"

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
 from dpcore.models.covariance.mathematics import Covariances, correlations, pairs, principal
 from dpcore.models.covariance.private import demand_two_columns
@@ -72,9 +71,7 @@ class CovarianceYardstick(Yardstick):
         dim = reference.mean.shape[-1]
         return Covariances(np.zeros((1, dim)), np.eye(dim)[None] / 3.0)
 
-    def align(
-        self, batch: Covariances, reference: Covariances
-    ) -> tuple[Covariances, NDArray[np.bool_]]:
+    def align(self, batch: Covariances, reference: Covariances) -> tuple[Covariances, Mask]:
         """Columns have names, so nothing moves; found ``(B, d (d - 1) / 2)``: within
         :data:`CLOSE`."""
         away = pairs(correlations(batch.covariance)) - pairs(correlations(reference.covariance))

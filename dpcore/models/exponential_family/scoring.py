@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.evaluation.alignment import by_distance
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, mapped
 from dpcore.fitting.recipe import demand_enough_rows
@@ -70,7 +69,7 @@ class FamilyYardstick(Yardstick):
     def nothing(self, scorer: Scorer) -> float:
         return self.family.uniform(scorer.public)
 
-    def align(self, batch: Groups, reference: Groups) -> tuple[Groups, NDArray[np.bool_]]:
+    def align(self, batch: Groups, reference: Groups) -> tuple[Groups, Mask]:
         order, matched = by_distance(batch.means, reference.means[0])
         runs = np.arange(batch.runs)[:, None]
         return mapped(batch, lambda array: array[runs, order]), matched

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.checks import listed
 from dpcore.fitting.recipe import ColumnParameters
 from dpcore.fitting.result_table import FEW_COLUMNS, STRONGEST, Table, column_titles, in_digits
@@ -121,7 +120,7 @@ def result_table(record: dict[str, Any]) -> Table:
 
 
 def _column_lines(
-    record: dict[str, Any], titles: list[str], visible: NDArray[np.intp]
+    record: dict[str, Any], titles: list[str], visible: Indices
 ) -> list[dict[str, Any]]:
     parameters = record["parameters"]
     return [
@@ -141,7 +140,7 @@ def _column_lines(
     ]
 
 
-def _factor_lines(parameters: dict[str, Any], visible: NDArray[np.intp]) -> list[dict[str, Any]]:
+def _factor_lines(parameters: dict[str, Any], visible: Indices) -> list[dict[str, Any]]:
     """Shares of variances, because columns may have different units."""
     names = parameters["columns"]
     loadings, own = np.array(parameters["loadings"]), np.array(parameters["noise_variance"])

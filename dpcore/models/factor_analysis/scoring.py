@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting import compose
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.evaluation.study import BudgetGrid, Setting
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
 from dpcore.models.factor_analysis import mathematics as factors
@@ -70,7 +69,7 @@ class FactorYardstick(Yardstick):
         scaled = metric == "test_log_likelihood_scaled"
         return self.nothing(scorer) - (scorer.public.log_volume() if scaled else 0.0)
 
-    def align(self, batch: Factors, reference: Factors) -> tuple[Factors, NDArray[np.bool_]]:
+    def align(self, batch: Factors, reference: Factors) -> tuple[Factors, Mask]:
         """Found: loadings whose direction is the exact one's, within a cosine of 0.8."""
         aligned = align(batch, reference)
         return aligned.fit, np.asarray(aligned.cosines >= ALIGNED)

@@ -6,9 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 
 FOUND_AFFINITY = 0.8  # overlap of a group's shape with its exact one
@@ -24,7 +23,7 @@ class Aligned:
     """
 
     mixture: Mixture
-    recovered: NDArray[np.bool_]
+    recovered: Mask
 
 
 def align(mixture: Mixture, reference: Mixture) -> Aligned:

@@ -13,9 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.shared.moments import TINY, floored_eigenvalues
 from dpcore.wall.data import whitening
@@ -26,7 +25,7 @@ LEAST, WIDEST = 1e-5, 100.0  # of the variance of all rows, where that was 1 at 
 CALMER = 0.6  # each step moves the means by so much of what the step before did
 
 
-def long_axes(covariance: Array, least: float) -> tuple[NDArray[np.bool_], Array, Array]:
+def long_axes(covariance: Array, least: float) -> tuple[Mask, Array, Array]:
     """Whether shapes ``(B, d, d)`` are more than ``least`` times longer in some direction than in
     most ``(B,)``; these with that length cut, and maps ``(B, d, d)`` from a round cloud to it.
 
@@ -52,7 +51,7 @@ class CommonShape:
     mean, in deviations. forgotten: by how much the next step adds to that.
     """
 
-    runs: NDArray[np.bool_]
+    runs: Mask
     start: Array
     left: int
     covariance: Array

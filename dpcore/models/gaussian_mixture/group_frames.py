@@ -17,10 +17,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtr, chdtrc
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices, Mask
 from dpcore.models.gaussian_mixture.common_shape import CommonShape
 from dpcore.models.gaussian_mixture.mathematics import Mixture, Prior
 from dpcore.models.shared.moments import (
@@ -91,7 +90,7 @@ def sharing(mixture: Mixture) -> Sharing:
         constant = np.log(mixture.weights)
     constant = constant - 0.5 * np.linalg.slogdet(mixture.covariances)[1]
 
-    def shares(squares: Array, runs: NDArray[np.intp]) -> Array:
+    def shares(squares: Array, runs: Indices) -> Array:
         weights: Array = -0.5 * squares
         weights += constant[runs, : squares.shape[1], None]
         with np.errstate(invalid="ignore"):  # a row that is infinitely far from all has no weight
@@ -126,7 +125,7 @@ class Groups:
     """
 
     mixture: Mixture
-    alone: NDArray[np.bool_]
+    alone: Mask
     counts: Array | None = None
     noise: Array | None = None
     worth: Array | None = None
@@ -135,7 +134,7 @@ class Groups:
     common: CommonShape | None = None
 
     @property
-    def used(self) -> NDArray[np.bool_]:
+    def used(self) -> Mask:
         """Which groups are in use, ``(B, K)``."""
         return self.mixture.weights > 0.0
 
@@ -151,7 +150,7 @@ class Groups:
         doubt = whole.doubt if self.doubt is None else self.doubt
         return replace(self, mixture=self.common.shaped(self.mixture, doubt[:, 1]))
 
-    def in_common(self, runs: NDArray[np.bool_]) -> Groups:
+    def in_common(self, runs: Mask) -> Groups:
         """The same where from now on groups of these runs ``(B,)`` alone have one shape."""
         common = None if self.common is None else replace(self.common, runs=runs)
         return replace(self, common=common)
@@ -277,7 +276,7 @@ def _signal(size: Array | float, noise: Array) -> Array:
     return np.asarray(1.0 - noise / np.maximum(size + noise, TINY * TINY))
 
 
-def _steadied(counts: Array, sd: Array, rows: Array, used: NDArray[np.bool_]) -> Array:
+def _steadied(counts: Array, sd: Array, rows: Array, used: Mask) -> Array:
     """Counts ``(B, K)``: at least two deviations of their noise, but not above 1% of the rows for
     it; then drawn towards equal ones."""
     equal = (rows / used.sum(axis=1))[:, None]
@@ -383,9 +382,7 @@ def merged(mixture: Mixture, components: int, structure: Structure) -> Mixture:
     return Mixture(*(part[runs, left] for part in parts[:3]))
 
 
-def _unions(
-    parts: Sequence[Array], at: NDArray[np.intp], structure: Structure
-) -> tuple[Array, ...]:
+def _unions(parts: Sequence[Array], at: Indices, structure: Structure) -> tuple[Array, ...]:
     """Weight, mean, covariance and its log-determinant of the union of each run's group ``at (B,)``
     with each of its groups, whose parts are the same four; and what the union costs: the bound of
     Runnalls 2007, Eq. (13), on the likelihood."""

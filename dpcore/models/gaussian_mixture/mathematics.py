@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.mechanisms.gaussian import symmetric_to_coordinates
 from dpcore.models.shared.group_means import farthest_first
 from dpcore.models.shared.moments import (
@@ -184,9 +183,7 @@ def log_joint(mixture: Mixture, rows: Array) -> Array:
     return np.moveaxis(np.reshape(joint, (*constant.shape, len(rows))), 1, 2)
 
 
-def sample(
-    mixture: Mixture, count: int, rng: np.random.Generator
-) -> tuple[Array, NDArray[np.intp]]:
+def sample(mixture: Mixture, count: int, rng: np.random.Generator) -> tuple[Array, Indices]:
     """Rows ``(count, d)`` and their components, drawn from the first run's mixture."""
     weights = mixture.weights[0] / mixture.weights[0].sum()
     component = rng.choice(len(weights), size=count, p=weights)

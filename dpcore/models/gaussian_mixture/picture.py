@@ -11,9 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices, Mask
 from dpcore.figures import number_table
 from dpcore.figures.density import Density, levels_of
 from dpcore.figures.marginals import POINTS, TALL, Marginals, histograms, mixed
@@ -89,7 +88,7 @@ def draw(subject: Subject) -> Drawing:
     )
 
 
-def _wider(params: Array, x: Axis, y: Axis) -> NDArray[np.bool_]:
+def _wider(params: Array, x: Axis, y: Axis) -> Mask:
     """Which groups ``(..., 6)`` have less than half of their disc, two standard deviations around
     the centre, in the window; of no fit, none."""
     turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(DISC)  # evenly over the disc, as a sunflower's
@@ -231,7 +230,7 @@ def draw_marginals(subject: Subject) -> Drawing:
     )
 
 
-def _apart(exact: Mixture) -> NDArray[np.intp]:
+def _apart(exact: Mixture) -> Indices:
     """The columns in which exact groups lie farthest apart, in their own order."""
     means = exact.means[0]
     variances = np.diagonal(exact.covariances[0], axis1=1, axis2=2)

@@ -18,10 +18,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting import mu_of
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.errors import InputError
 from dpcore.fitting.plan import groups
 from dpcore.fitting.recipe import (
@@ -174,9 +173,7 @@ def _group_moments(
     return GroupMoments.normalised(components, dim, settings.covariance, radius, weights)
 
 
-def _started(
-    number: NDArray[np.intp], spread: Array, whole: Whole, settings: MixtureSettings
-) -> Mixture:
+def _started(number: Indices, spread: Array, whole: Whole, settings: MixtureSettings) -> Mixture:
     """So many groups in each run, ``(B,)``, spread over the shape of all rows.
 
     spread ``(B,)``: how far; at 0 each group is that shape. Each run has as many groups as any

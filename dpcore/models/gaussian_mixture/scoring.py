@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
 from dpcore.fitting.recipe import demand_enough_rows
@@ -84,7 +83,7 @@ class MixtureYardstick(Yardstick):
         scaled = metric == "test_log_likelihood_scaled"
         return self.nothing(scorer) - (scorer.public.log_volume() if scaled else 0.0)
 
-    def align(self, batch: Mixture, reference: Mixture) -> tuple[Mixture, NDArray[np.bool_]]:
+    def align(self, batch: Mixture, reference: Mixture) -> tuple[Mixture, Mask]:
         aligned = align(batch, reference)
         return aligned.mixture, aligned.recovered
 

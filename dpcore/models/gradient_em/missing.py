@@ -15,9 +15,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 
 TARGET, MASKED = True, True
 
@@ -27,7 +26,7 @@ def gradients(
     sigma: float,
     rows: Array,
     targets: Array | None,
-    observed: NDArray[np.bool_] | None,
+    observed: Mask | None,
 ) -> Array:
     """Gradient of each row ``(B, d, m)``.
 
@@ -48,7 +47,7 @@ def log_likelihood(
     sigma: float,
     rows: Array,
     targets: Array | None,
-    observed: NDArray[np.bool_] | None,
+    observed: Mask | None,
 ) -> Array:
     """Mean log density of a target given what is seen of its row ``(B,)``."""
     residual, variance, _ = _seen(beta, sigma, rows, targets, observed)
@@ -75,7 +74,7 @@ def _seen(
     sigma: float,
     rows: Array,
     targets: Array | None,
-    observed: NDArray[np.bool_] | None,
+    observed: Mask | None,
 ) -> tuple[Array, Array, Array | None]:
     """Residuals ``(B, m)``, their variances ``(B, m)`` and what is hidden ``(d, m)`` as 0 or 1."""
     assert targets is not None  # the recipe asks for them

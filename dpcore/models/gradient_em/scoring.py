@@ -12,9 +12,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, Yardstick, chosen
 from dpcore.fitting.recipe import recipe
@@ -146,9 +145,7 @@ class GradientYardstick(Yardstick):
         """Coefficients of 0 in the reference's coordinates."""
         return replace(reference, beta=np.zeros_like(reference.beta))
 
-    def align(
-        self, batch: Coefficients, reference: Coefficients
-    ) -> tuple[Coefficients, NDArray[np.bool_]]:
+    def align(self, batch: Coefficients, reference: Coefficients) -> tuple[Coefficients, Mask]:
         """Signs turned towards the reference; found: within a quarter of its length."""
         exact = reference.beta[0]
         flip = np.where(self.model.mirrored & (batch.beta @ exact < 0.0), -1.0, 1.0)

@@ -3,10 +3,7 @@
 import math
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.checks import listed
 from dpcore.fitting.intervals import Arrays, Uncertainty, as_they_are, of_coefficients
 
@@ -17,7 +14,7 @@ def _same_sign(moved: Arrays, reference: Arrays, scale: Array) -> Arrays:
     return {"beta": math.copysign(1.0, along) * moved["beta"]}
 
 
-def _of_clouds(columns: list[str], apart: NDArray[np.bool_]) -> str:
+def _of_clouds(columns: list[str], apart: Mask) -> str:
     """A sentence about the columns in which two clouds can be told apart, or not.
 
     >>> _of_clouds(["age", "stay"], np.array([True, False]))

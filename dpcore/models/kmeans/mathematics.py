@@ -13,9 +13,8 @@ from functools import cache
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.models.shared.group_means import farthest_first, within
 from dpcore.models.shared.moments import TINY, finite
 from dpcore.wall.statistics import NoisyClusters
@@ -223,7 +222,7 @@ class Search:
     mean: Array
     mean_variance: Array
     spread: Array
-    single: NDArray[np.bool_]
+    single: Mask
     around: Array
 
     @classmethod
@@ -232,7 +231,7 @@ class Search:
         places: Array,
         mean: tuple[Array, Array],
         spread: Array,
-        single: NDArray[np.bool_],
+        single: Mask,
         around: Array,
     ) -> Search:
         """From the places that cells suggest ``(B, K, d)``; mean: with its noise."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.figures import number_table
 from dpcore.figures.basemap import base_map, graticule, is_map
 from dpcore.figures.heatmap import Heat, as_images, images_across
@@ -74,7 +73,7 @@ def draw(subject: Subject) -> Drawing:
 
 def _beyond(spots: Spots, x: Axis, y: Axis) -> tuple[str, ...]:
     """How many of the centres noise has put beyond the axes, where it has; one text a step."""
-    inside: NDArray[np.bool_] = np.ones(np.shape(spots.x), dtype=bool)
+    inside: Mask = np.ones(np.shape(spots.x), dtype=bool)
     for places, axis in ((np.asarray(spots.x), x), (np.asarray(spots.y), y)):
         low, high = axis.range
         inside &= ~((places < low) | (places > high))  # of a fit that is none, NaN is not

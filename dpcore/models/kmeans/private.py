@@ -15,12 +15,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting import calibrate
 from dpcore.accounting.published import PublishedBudget
 from dpcore.accounting.zcdp import CLASSIC
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.errors import InputError
 from dpcore.fitting.distances import Distances
 from dpcore.fitting.plan import groups
@@ -230,7 +229,7 @@ def _looked(session: Session[Any], norms: Array, first: Array, distances: Array)
 
 def _aimed(
     look: _Look, components: int, multiplier: Array, saved: float, weights: tuple[float, float]
-) -> tuple[NDArray[np.bool_], View]:
+) -> tuple[Mask, View]:
     """Runs ``(B,)`` that had better ask for the mean of all rows alone than for K groups, and how
     each sees the rows.
 

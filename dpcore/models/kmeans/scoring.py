@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.evaluation.alignment import by_distance
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, mapped
 from dpcore.fitting.recipe import demand_enough_rows
@@ -58,7 +57,7 @@ class KMeansYardstick(Yardstick):
     def nothing_by(self, scorer: Scorer, metric: str) -> float:
         return float(self.measure(_middle(scorer), scorer, metric)[0])
 
-    def align(self, batch: Centres, reference: Centres) -> tuple[Centres, NDArray[np.bool_]]:
+    def align(self, batch: Centres, reference: Centres) -> tuple[Centres, Mask]:
         """Centres matched by their distances; found: within a quarter of the way to the next."""
         order, recovered = by_distance(batch.centres, reference.centres[0])
         runs = np.arange(batch.runs)[:, None]

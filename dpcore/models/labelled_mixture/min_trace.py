@@ -27,14 +27,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.checks import one_of
 from dpcore.errors import InputError
 from dpcore.models.shared.threads import one_thread
-
-Indices = NDArray[np.intp]
 
 RANK_CUT = 1e-8  # of the longest axis; shorter ones are covered by the residual alone
 RESIDUAL_SHARE = 1e-6  # by which the ellipsoid grows where vectors leave their main plane

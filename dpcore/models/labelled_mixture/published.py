@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.published import PublishedBudget
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.fitting.recipe import Printed
 from dpcore.models.labelled_mixture import published_mathematics as paper
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
 from dpcore.wall.data import LabelledRows
 from dpcore.wall.session import Session
 from dpcore.wall.statistics import exhibit_labelled
-
-Codes = NDArray[np.intp]
 
 BALLS = ("ball", "scalable")  # neighbours whose noise comes from a norm bound
 
@@ -72,7 +69,7 @@ def fit(
     ball, scaled = neighbours == "ball", neighbours in BALLS
     bound = float(public.half_range.max() if public.is_ball else np.linalg.norm(public.half_range))
 
-    def mechanism(rows: Array, codes: Codes, normals: Array) -> tuple[Array, ...]:
+    def mechanism(rows: Array, codes: Indices, normals: Array) -> tuple[Array, ...]:
         if scaled:
             rows = rows - public.center  # the paper's ball is around the origin
         norm = bound if scaled else None

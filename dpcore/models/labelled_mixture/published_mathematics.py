@@ -21,13 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.errors import InputError
 from dpcore.mechanisms.gaussian import symmetric_size
 from dpcore.models.labelled_mixture.min_trace import min_trace_covariance
 from dpcore.models.shared.moments import floored_eigenvalues
-
-Codes = NDArray[np.intp]
 
 SMOOTHING = 1e-3  # lambda: share of the mapping that is even over all class sizes
 PLAIN_FLOOR = 1e-3  # least eigenvalue of the rivals' covariances
@@ -56,7 +54,7 @@ class Class:
 
 def classes_of(
     rows: Array,
-    codes: Codes,
+    codes: Indices,
     number: int,
     neighbours: str,
     radius: float | None = None,

@@ -13,9 +13,8 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices, Mask
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import (
     ROUNDED,
@@ -37,8 +36,6 @@ from dpcore.wall.custodian import custodian_classes
 from dpcore.wall.statistics import ClassFrames
 from dpcore.wall.table import PrivateTable
 
-Codes = NDArray[np.intp]
-
 TINY = 1e-300
 RECOVERED = 1.0  # divergence of a class from the exact one, up to which it counts as found
 # Methods of which no rule says what their noise alone costs.
@@ -53,7 +50,7 @@ class ClassScorer(Scorer):
     one.
     """
 
-    codes: Codes
+    codes: Indices
     exact: LabelledMixture
 
     @classmethod
@@ -156,7 +153,7 @@ class ReleaseYardstick(Yardstick):
 
     def align(
         self, batch: LabelledMixture, reference: LabelledMixture
-    ) -> tuple[LabelledMixture, NDArray[np.bool_]]:
+    ) -> tuple[LabelledMixture, Mask]:
         """Classes have names, so nothing moves; recovered: as near to the exact one as
         :data:`RECOVERED`."""
         return batch, class_divergence(batch, reference) <= RECOVERED
@@ -192,7 +189,7 @@ def _classes(scorer: Scorer) -> ClassScorer:
     return scorer
 
 
-def exact_classes(rows: Array, codes: Codes, names: tuple[str, ...]) -> LabelledMixture:
+def exact_classes(rows: Array, codes: Indices, names: tuple[str, ...]) -> LabelledMixture:
     """Weights, means and covariances of the classes of rows ``(n, d)``, a batch of one."""
     dim, number = rows.shape[1], len(names)
     counts = np.bincount(codes, minlength=number).astype(float)
@@ -262,7 +259,7 @@ def noise_alone(
     return attainable(exact.dim, 1.0 / (noise * rows_per_person), sizes, touched)
 
 
-def accuracy(batch: LabelledMixture, rows: Array, codes: Codes) -> Array:
+def accuracy(batch: LabelledMixture, rows: Array, codes: Indices) -> Array:
     """Share ``(B,)`` of rows ``(n, d)`` whose class is the likeliest by the mixture."""
     guessed = log_joint(batch, rows).argmax(axis=2)
     return np.asarray((guessed == codes).mean(axis=1)) if len(codes) else np.zeros(batch.runs)

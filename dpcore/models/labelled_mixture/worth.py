@@ -14,10 +14,9 @@ from importlib import import_module
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.gaussian import all_gaussian, epsilon_of, total_mu
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.study import BudgetGrid, Setting, fitted
 from dpcore.evaluation.yardstick import mapped
@@ -35,8 +34,6 @@ from dpcore.models.labelled_mixture.scoring import (
     divergence,
 )
 from dpcore.wall.table import PrivateTable
-
-Codes = NDArray[np.intp]
 
 EVERY = 4  # budget of a study at which other ways are tried
 DRAWS, SLOW_DRAWS, TAUGHT_DRAWS, NAMED_DRAWS = 5, 3, 3, 5
@@ -188,7 +185,7 @@ def _taught(
     return shares, float(np.mean(voted(rows, codes, queries) == answers)), len(rows)
 
 
-def voted(rows: Array, codes: Codes, queries: Array) -> Codes:
+def voted(rows: Array, codes: Indices, queries: Array) -> Indices:
     """Class ``(m,)`` of queries ``(m, d)``: that of most of the nearest rows ``(n, d)``.
 
     >>> voted(np.array([[0.0], [1.0]]), np.array([0, 1]), np.array([[0.1], [0.8]]))

@@ -8,9 +8,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.models.shared.moments import TINY, finite
 
 BINS = 16  # between the limits of a column; one more on either side
@@ -62,7 +61,7 @@ def narrowed(lower: Array, upper: Array, counts: Array, sd: Array) -> tuple[Arra
     return lower + left * width, upper - right * width
 
 
-def _left_out(held: Array, most: NDArray[np.intp], share: Array) -> NDArray[np.intp]:
+def _left_out(held: Array, most: Indices, share: Array) -> Indices:
     """How many of the first bins ``(B, d)`` of shares ``(B, d, 16)`` can be left out, at most so
     many; share ``(B, d)``: noise in each."""
     bins = np.arange(held.shape[2] + 1)

@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.models.limits.parameters import Limits
@@ -97,7 +96,7 @@ class LimitsYardstick(Yardstick):
         """The same, as a batch of one."""
         return _stated(1, reference.lower.shape[1])
 
-    def align(self, batch: Limits, reference: Limits) -> tuple[Limits, NDArray[np.bool_]]:
+    def align(self, batch: Limits, reference: Limits) -> tuple[Limits, Mask]:
         """Columns have names, so nothing moves; recovered ``(B, K)``, of the K columns that the
         exact limits narrow (of all, where they narrow none): narrowed, to a width within
         :data:`RECOVERED`."""

@@ -20,10 +20,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.models.shared.moments import finite, floored_eigenvalues
 from dpcore.models.shared.second_moments import Ellipsoid
 from dpcore.wall.kernels.threads import one_thread
@@ -272,7 +271,7 @@ def curvature(fit: Coefficients) -> Curvature:
     """What a step asks of each row: ``k = 2 tanh(t/2)/t`` with ``t^2 = x^T E[b b^T] x``."""
     seconds = finite(fit.covariance + fit.mean[:, :, None] * fit.mean[:, None])
 
-    def of_rows(rows: Array, runs: NDArray[np.intp]) -> Array:
+    def of_rows(rows: Array, runs: Indices) -> Array:
         squares = np.stack([np.einsum("mp,mp->m", rows @ second, rows) for second in seconds[runs]])
         return curvature_at(np.sqrt(np.maximum(squares, 0.0)))
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import (
     ROUNDED,
@@ -137,9 +136,7 @@ class LogisticYardstick(Yardstick):
         """Even odds for everybody."""
         return logistic.nothing(1, reference.mean.shape[1])
 
-    def align(
-        self, batch: Coefficients, reference: Coefficients
-    ) -> tuple[Coefficients, NDArray[np.bool_]]:
+    def align(self, batch: Coefficients, reference: Coefficients) -> tuple[Coefficients, Mask]:
         """There is one regression; recovered: it points the way the reference does, within 45
         degrees of log odds over the bounds."""
         exact = reference.mean[0, :-1]

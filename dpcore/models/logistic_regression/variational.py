@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.models.logistic_regression.mathematics import LARGEST, Coefficients, precision
 from dpcore.models.shared.moments import finite
-
-Indices = NDArray[np.intp]
 
 WIDE = -1.0  # log deviation of the start
 NARROWEST, WIDEST = -12.0, 3.0  # log deviations, at the ends

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
 from dpcore.models.mean.parameters import Means
 from dpcore.wall.custodian import custodian_rows
@@ -61,7 +60,7 @@ class MeanYardstick(Yardstick):
         """The same, as a batch of one."""
         return Means.uncut(np.zeros_like(reference.mean))
 
-    def align(self, batch: Means, reference: Means) -> tuple[Means, NDArray[np.bool_]]:
+    def align(self, batch: Means, reference: Means) -> tuple[Means, Mask]:
         """Columns have names, so nothing moves; recovered ``(B, d)``: within :data:`RECOVERED`."""
         return batch, np.abs(batch.mean - reference.mean[0]) <= RECOVERED * reference.spread[0]
 

@@ -13,9 +13,8 @@ Source: Bishop 1999, Variational principal components.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.models.factor_analysis.mathematics import Denoised, Factors, denoised
 from dpcore.models.shared.moments import LEAST_VARIANCE, TINY
 from dpcore.models.shared.second_moments import AllRows
@@ -99,7 +98,7 @@ def variational(
     return np.where(length**2 > OFF * noise[:, None], length**2, 0.0), noise
 
 
-def factors_there(exact: Factors) -> NDArray[np.bool_]:
+def factors_there(exact: Factors) -> Mask:
     """Which factors ``(k,)`` of an exact fit are not 0; the first where none is."""
     there = np.any(exact.loadings[0] != 0.0, axis=0)
     there[:1] |= not there.any()

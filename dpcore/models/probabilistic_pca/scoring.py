@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Mask
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.factor_analysis.scoring import FactorYardstick
 from dpcore.models.probabilistic_pca import MOST_FACTORS
@@ -32,7 +32,7 @@ class PCAYardstick(FactorYardstick):
         exact = AllRows(count, rows.mean(axis=0)[None], moment[None], none, none)
         return fitted(exact, most_factors(options.get("most_factors", MOST_FACTORS), public.dim))
 
-    def align(self, batch: Factors, reference: Factors) -> tuple[Factors, NDArray[np.bool_]]:
+    def align(self, batch: Factors, reference: Factors) -> tuple[Factors, Mask]:
         """As of factor analysis; found: of the factors that the reference has."""
         turned, recovered = super().align(batch, reference)
         return turned, recovered[:, factors_there(reference)]

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.fitting.recipe import row_bound
 from dpcore.models.shared.location import USUAL_NORM, Location, located, number_of_rows
 from dpcore.models.shared.second_moments import AllRows, Ellipsoid
@@ -69,7 +68,7 @@ class Aim:
             return Frame.balls(self.place.middle, self.place.axes[:, 0])
         return Frame.ellipsoids(self.place.middle, self.place.axes)
 
-    def where(self, chosen: NDArray[np.bool_], other: Aim) -> Aim:
+    def where(self, chosen: Mask, other: Aim) -> Aim:
         """The same, but the other in chosen runs ``(B,)``."""
         if not chosen.any():
             return self

@@ -13,9 +13,8 @@ from functools import cache
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices, Mask
 from dpcore.models.shared.moments import TINY, finite
 
 OCTAVES = tuple((np.arange(-12, 4) / 3.0).tolist())  # edges of the bins, in powers of 2
@@ -75,7 +74,7 @@ class Reach:
         inside = np.cumsum(self.steady, axis=1)[:, :-1] >= share
         return np.where(inside.any(axis=1), _at(self.edges, np.argmax(inside, axis=1)), np.inf)
 
-    def where(self, chosen: NDArray[np.bool_], other: Reach) -> Reach:
+    def where(self, chosen: Mask, other: Reach) -> Reach:
         """The same, but the other in chosen runs ``(B,)``."""
         pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
         return Reach(
@@ -181,7 +180,7 @@ def reach(
     return Reach(shares, bins, square, steady, np.where(sure > 0.0, noise, 0.0))
 
 
-def _at(numbers: Array, places: NDArray[np.intp]) -> Array:
+def _at(numbers: Array, places: Indices) -> Array:
     """Of each run's numbers ``(B, J)``, that at its place ``(B,)``."""
     return np.asarray(np.take_along_axis(numbers, places[:, None], axis=1)[:, 0])
 

@@ -7,9 +7,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.fitting.recipe import row_bound
 from dpcore.models.shared.all_rows import (
     ALL_ROWS,
@@ -112,7 +111,7 @@ def _fitted(
     return Aim(at.rows, Ellipsoid(place.middle, axes), clip.left, nats, usual, most)
 
 
-def _short(first: AllRows, before: Aim, second: AllRows, after: Aim) -> NDArray[np.bool_]:
+def _short(first: AllRows, before: Aim, second: AllRows, after: Aim) -> Mask:
     """Runs ``(B,)`` in which a column varies far less in the second answer than in the first, and
     noise does not explain it."""
     stretch = (after.place.axes / before.place.axes) ** 2

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.special import expit, k0e, k1e, logit, logsumexp
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.errors import InputError
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
 from dpcore.models.shared.moments import TINY, finite, floored_eigenvalues
@@ -27,7 +27,6 @@ from dpcore.wall.kernels.threads import one_thread
 from dpcore.wall.statistics import STEEPEST, NoisyBelief, pairs_of
 
 Numbers = NDArray[Any]  # in a precision of one's choice
-Indices = NDArray[np.intp]
 
 WIDE = 10.0  # prior variance of the biases
 MOST_SUMMED = 12  # hidden units over whose states a likelihood is summed

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logit
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.evaluation.yardstick import ROUNDED, SCORED_ROWS, Scorer, Wording, Yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.models.sigmoid_belief import mathematics as belief
@@ -140,7 +139,7 @@ class BeliefYardstick(Yardstick):
         hidden, curvature = belief.e_step(rows, posterior)
         return float(np.mean(shape.norms(hidden, rows, curvature) > clip * (1.0 + ROUNDED)))
 
-    def align(self, batch: Network, reference: Network) -> tuple[Network, NDArray[np.bool_]]:
+    def align(self, batch: Network, reference: Network) -> tuple[Network, Mask]:
         """Hidden units matched by the direction of their weights; where on and off have changed
         places, they are changed back."""
         from scipy.optimize import linear_sum_assignment
@@ -155,7 +154,7 @@ class BeliefYardstick(Yardstick):
         return turned(aligned, alike < 0.0), np.abs(alike) >= RECOVERED
 
 
-def turned(batch: Network, which: NDArray[np.bool_]) -> Network:
+def turned(batch: Network, which: Mask) -> Network:
     """The same networks with on and off exchanged in some hidden units; which ``(B, K)``.
 
     The pixels' distribution stays: ``W z + c = -W (1 - z) + (c + W 1)``.

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.checks import whole
 from dpcore.declaration import Method, Metric, Model, Opening, Statement
 from dpcore.errors import InputError
@@ -89,7 +88,7 @@ class TopicSettings(SampledSettings):
         """The weight of a step's words."""
         return step_size(iteration, self.delay, self.forgetting)
 
-    def weights(self, iterations: NDArray[np.intp]) -> Array:
+    def weights(self, iterations: Indices) -> Array:
         """The same of many runs ``(B,)``, each at its own iteration; 0 before the first."""
         return np.array([self.step(at) if at > 0 else 0.0 for at in iterations.tolist()])
 

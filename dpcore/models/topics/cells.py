@@ -14,9 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices, Mask
 from dpcore.models.topics.mathematics import (
     HIGHEST,
     VAST,
@@ -56,7 +55,7 @@ def sharpened(memory: Memory, prior: float, words: Frequencies | None = None) ->
     return Topics(np.clip(estimate, 1e-12, HIGHEST))
 
 
-def hidden(memory: Memory, words: Frequencies | None) -> NDArray[np.bool_]:
+def hidden(memory: Memory, words: Frequencies | None) -> Mask:
     """Whether topics hardly differ ``(B,)``, even if a deviation of noise hides what they differ
     by."""
     faint = np.zeros(len(memory.counts), dtype=bool)
@@ -68,7 +67,7 @@ def hidden(memory: Memory, words: Frequencies | None) -> NDArray[np.bool_]:
 
 def _evenly(
     memory: Memory, words: Frequencies | None
-) -> Iterator[tuple[NDArray[np.intp], Array, Array, Array]]:
+) -> Iterator[tuple[Indices, Array, Array, Array]]:
     """Noisy runs, some at a time: which, their counts ``(R, K, V)``, the noise in them ``(R,)`` and
     even shares ``(R, 1, V)``. Counts before a run's first step say nothing."""
     counts = np.clip(np.nan_to_num(memory.counts, nan=0.0), -HIGHEST, HIGHEST)
@@ -82,7 +81,7 @@ def _evenly(
         yield at, counts[at], sd[at], _words(together, at) / topics
 
 
-def _words(together: Frequencies, at: NDArray[np.intp]) -> Array:
+def _words(together: Frequencies, at: Indices) -> Array:
     """Means ``(R, 1, V)`` of the words of R runs, each a multiple of what all have on average."""
     allowed, counts = together.allowed[at, 0], together.counts[at, 0]
     many, sd = np.maximum(allowed.sum(axis=1, keepdims=True), 1.0), together.counts_sd[at, None]
@@ -203,7 +202,7 @@ def _multiples(scales: Sequence[float], even: Array, topics: float) -> Array:
     return np.asarray(np.clip(some * even, 1.0 / VAST, VAST))
 
 
-def _weights(likely: Array, counted: NDArray[np.bool_]) -> Array:
+def _weights(likely: Array, counted: Mask) -> Array:
     """Weight ``(J, R)`` of each belief among the cells that count: maximum likelihood, by EM."""
     beliefs = len(likely)
     likely = likely * counted

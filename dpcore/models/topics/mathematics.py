@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcx, gammaln, psi
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices, Mask
 from dpcore.short_rows import row_maxima, row_sums
 from dpcore.wall.data import Bags
 from dpcore.wall.kernels.threads import in_order, most_threads, one_thread, pool
 from dpcore.wall.statistics import NoisyTopics
 
 Small = NDArray[np.float32]
-Indices = NDArray[np.intp]
 
 TOLERANCE = 1e-3  # mean change of a document's mix, in words, below which it is found
 ROUNDS = 30  # of the E step at most: as far as a hundred plain ones
@@ -200,7 +199,7 @@ class Padded:
         words = np.where(inside, np.take(bags.words, at), 0)
         return cls(counts, np.take(by_word, words, axis=0))  # by an index as such it takes longer
 
-    def taken(self, which: NDArray[np.bool_]) -> Padded:
+    def taken(self, which: Mask) -> Padded:
         """Some of them."""
         if which.all():
             return self
@@ -366,7 +365,7 @@ class Frequencies:
         mean = (_tame(self.counts) * self.allowed).sum(axis=(1, 2)) / many
         return np.asarray(np.maximum(mean, 0.0) / np.maximum(self.counts_sd, 1.0 / VAST))
 
-    def beside(self, released: NoisyTopics, rate: float, which: NDArray[np.bool_]) -> Frequencies:
+    def beside(self, released: NoisyTopics, rate: float, which: Mask) -> Frequencies:
         """With a noisy sum of the words of a sample in the first topic, in some runs ``(B,)``: the
         two are weighed by their precision; rate: a document's chance."""
         counts, sd = _tame(released.counts[:, :1]) / rate, released.counts_sd / rate

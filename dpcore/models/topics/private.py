@@ -19,13 +19,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting import accountant as registered
 from dpcore.accounting import calibrate, compose
 from dpcore.accounting.published import PublishedBudget
 from dpcore.accounting.wbk import as_printed
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices, Mask
 from dpcore.checks import one_of
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import steps_of
@@ -179,7 +178,7 @@ class TopicRecipe(Recipe):
                 bags: Bags,
                 runs: Sequence[int],
                 emission: Array = emission,
-                words_alone: NDArray[np.bool_] = words_alone,
+                words_alone: Mask = words_alone,
             ) -> Array:
                 weights = np.ones((len(runs), bags.count, topics))
                 shared = ~words_alone[runs]
@@ -214,7 +213,7 @@ class TopicRecipe(Recipe):
         return Runs(later[-1], later, clipping)
 
 
-def _steps_alone(clearness: Array, topics: int, steps: int) -> NDArray[np.intp]:
+def _steps_alone(clearness: Array, topics: int, steps: int) -> Indices:
     """How many of the first steps ``(B,)`` release words that are not shared out among topics.
 
     clearness ``(B,)``: a word's mean in deviations of the noise in what was looked at. A word has

@@ -17,9 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.models.topics.mathematics import (
@@ -128,7 +127,7 @@ class TopicYardstick(Yardstick):
             shares.append(np.mean(reaches(bags, words, near) > clip))
         return np.array(shares, dtype=float)
 
-    def align(self, batch: Topics, reference: Topics) -> tuple[Topics, NDArray[np.bool_]]:
+    def align(self, batch: Topics, reference: Topics) -> tuple[Topics, Mask]:
         """Topics matched by their distances; recovered: those that share more than half of
         their probability."""
         from scipy.optimize import linear_sum_assignment

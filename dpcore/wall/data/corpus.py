@@ -10,10 +10,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.checks import rows_of_one, whole
 from dpcore.errors import InputError
 from dpcore.schema import Column, Image, Schema
@@ -21,8 +18,6 @@ from dpcore.wall.data.sources import Opening, a_share
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.noise import PublicCoins
 from dpcore.wall.table import Sealed
-
-Indices = NDArray[np.intp]
 
 MOST_WORDS = 200_000
 

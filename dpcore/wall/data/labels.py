@@ -7,14 +7,12 @@ nowhere. That depends on the row itself only, so no bound on what one row adds i
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Indices
 from dpcore.errors import InputError
 from dpcore.schema import Column, Schema, categories_meant, category_meant
 from dpcore.wall.data.sources import FeatureRows, Opening
 from dpcore.wall.table import PrivateTable
-
-Codes = NDArray[np.intp]
 
 NO_CLASS = -1
 MOST_CLASSES = 1000
@@ -49,7 +47,7 @@ def class_names(schema: Schema) -> tuple[str, ...]:
     )
 
 
-def label_codes(table: PrivateTable, *, private: bool) -> Codes:
+def label_codes(table: PrivateTable, *, private: bool) -> Indices:
     """Class ``(n,)`` of each row, 0 to K-1, or :data:`NO_CLASS`.
 
     Raises InputError without a label column and, without privacy, on cells that name no class.

@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Mask
 from dpcore.errors import InputError
 from dpcore.schema import Column, Schema, categories_meant, numbers_of
 from dpcore.schema.cells import demand_column, factorized_texts
@@ -55,8 +56,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Numbers = NDArray[np.uint64]
-RowMask = NDArray[np.bool_]
-
 NOBODY = (*MISSING_TOKENS, "nan")  # what the id of a row without one means
 
 
@@ -97,7 +96,7 @@ class CountingRows:
     """Of a part those rows that count; ``counting`` says it of each row, in the part's order."""
 
     part: Partition
-    counting: RowMask
+    counting: Mask
 
     @property
     def identity(self) -> str:
@@ -122,7 +121,7 @@ class CountingRows:
             )
 
 
-def _counting(ids: Numbers, rows: Numbers, most: int) -> tuple[RowMask, int]:
+def _counting(ids: Numbers, rows: Numbers, most: int) -> tuple[Mask, int]:
     """Which rows count ``(n,)``, and how many ids ``(n, 2)`` there are; zeros are none."""
     order = np.lexsort((rows, ids[:, 1], ids[:, 0]))
     own = ids[order]

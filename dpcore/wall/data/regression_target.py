@@ -11,16 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.errors import InputError
 from dpcore.schema import Schema, categories_meant, category_meant
 from dpcore.wall.data.clipping import PublicFrame, demand_apart
 from dpcore.wall.data.sources import FeatureRows, Opening
 from dpcore.wall.table import PrivateTable
-
-Mask = NDArray[np.bool_]
 
 
 def target_frame(schema: Schema | None) -> PublicFrame:

@@ -11,13 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.errors import InputError
 from dpcore.wall.noise import SecretCoins
-
-Indices = NDArray[np.intp]
 
 MOST = 1e9  # of one word in a document; beyond it sums would lose small counts
 

@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
 from dpcore.wall.data.clipping import clip_to_ball
 from dpcore.wall.kernels.bounded_sums import BLOCK_NUMBERS, Rows, on_simplex
@@ -27,7 +26,6 @@ from dpcore.wall.kernels.threads import Memory, in_order
 if TYPE_CHECKING:
     from dpcore.wall.statistics.group_moments import GroupMoments
 
-Indices: TypeAlias = NDArray[np.intp]
 Sharing: TypeAlias = Callable[[Array, Indices], Array]
 Batch: TypeAlias = tuple[Indices, int]  # runs, and how many groups each of them has
 Part: TypeAlias = Callable[[Array, int], list[Array]]

@@ -28,12 +28,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices, Mask
 from dpcore.wall.kernels.bounded_sums import Rows
 from dpcore.wall.kernels.row_blocks import TREE_DIM, cut_to_grid, pieces
 from dpcore.wall.kernels.threads import in_order, most_threads
-
-Indices: TypeAlias = NDArray[np.intp]
 
 FEW_COLUMNS = 16  # up to so many, rows are counted out; beyond, multiplied by indicators
 CELL_BITS = 24  # of a coordinate's place on the curve, at most
@@ -135,7 +133,7 @@ def _nearest(rows: Array, rivals: _Rivals, base: Indices) -> Indices:
     return owner + base
 
 
-def _first(members: NDArray[np.bool_]) -> Indices:
+def _first(members: Mask) -> Indices:
     """The first ``(n,)`` of K of which each is a member ``(K, n)``; K where there is none.
 
     NumPy's ``argmax`` along the first axis takes several times as long.
@@ -149,7 +147,7 @@ def _left(count: int) -> NDArray[np.unsignedinteger]:
     return np.arange(count, 0, -1, dtype=np.min_scalar_type(count))[:, None]
 
 
-def _how_many(members: NDArray[np.bool_]) -> NDArray[np.unsignedinteger]:
+def _how_many(members: Mask) -> NDArray[np.unsignedinteger]:
     """Of how many of K each is a member ``(n,)``."""
     kind = np.min_scalar_type(len(members))
     return np.asarray(np.add.reduce(members.view(np.uint8), axis=0, dtype=kind))

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.errors import WallError
 from dpcore.wall.kernels.row_blocks import filled_up
 from dpcore.wall.statistics.logistic_statistics import sampled_rows
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from dpcore.wall.session import Session
     from dpcore.wall.subsample import Minibatches
 
-Indices = NDArray[np.intp]
 RowGradients = Callable[[Array, Array, Indices], Array]
 
 

@@ -8,9 +8,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.mechanisms.gaussian import symmetric_to_coordinates
 from dpcore.wall.kernels.group_sums import InGroups, group_sums
 from dpcore.wall.statistics.mixture_moments import ComponentMoments
@@ -51,7 +50,7 @@ class GroupMoments(ComponentMoments[InGroups]):
     leaves what is there with a component of its own. QED.
     """
 
-    together: NDArray[np.bool_] | None = None
+    together: Mask | None = None
 
     lemma = "joint diameter of counts, sums and squares on simplex weights and clipped balls"
     adds_up = True

@@ -12,16 +12,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.errors import InputError
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.wall.data.labels import LabelledRows
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Statistic
-
-Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ class _Standard(Statistic):
 def exhibit_labelled(
     session: Session[LabelledRows],
     what: str,
-    mechanism: Callable[[Array, Codes, Array], tuple[Array, ...]],
+    mechanism: Callable[[Array, Indices, Array], tuple[Array, ...]],
     draws: int,
 ) -> tuple[Array, ...]:
     """Run a mechanism on rows ``(n, d)`` in own units, their classes ``(n,)`` and standard normal

@@ -13,9 +13,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.checks import positive, whole
 from dpcore.errors import InputError, WallError
 from dpcore.privacy.events import EpsilonDelta
@@ -159,7 +158,7 @@ class LocalParts(Parts):
 
 def randomise_bits(
     session: Session[MaskedRows], what: str, of_rows: OfRows, noise_multiplier: Array
-) -> NDArray[np.bool_]:
+) -> Mask:
     r"""One bit for each number ``t`` in [-1, 1] of each row ``(B, n, d)``; True with probability
     ``1/2 + t/2B``, ``B = (e^a + 1)/(e^a - 1)`` with a as :func:`epsilon_of_a_bit` has it.
 

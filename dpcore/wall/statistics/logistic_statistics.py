@@ -16,9 +16,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices
 from dpcore.checks import positive, whole
 from dpcore.errors import InputError, WallError
 from dpcore.mechanisms.gaussian import (
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from dpcore.wall.session import Session
     from dpcore.wall.subsample import Minibatches
 
-Indices = NDArray[np.intp]
 Curvature = Callable[[Array, Indices], Array]
 
 TILE = 512  # rows that are weighted at once

@@ -15,9 +15,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices, Mask
 from dpcore.checks import positive, whole
 from dpcore.errors import InputError, WallError
 from dpcore.wall.data.clipping import clip_to_ball, demand_squares
@@ -29,7 +28,6 @@ from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjac
 if TYPE_CHECKING:
     from dpcore.wall.subsample import Minibatches
 
-Mask = NDArray[np.bool_]
 
 TILE_NUMBERS = 1 << 17  # numbers of the vectors that are made at once: 1 MiB
 TILE_ROWS = 4096
@@ -59,7 +57,7 @@ class VectorRows:
         """How many rows, m."""
         return int(self.rows.shape[-1])
 
-    def part(self, members: slice | NDArray[np.intp]) -> VectorRows:
+    def part(self, members: slice | Indices) -> VectorRows:
         """Some of the rows."""
         return VectorRows(
             self.rows[:, members],
@@ -330,7 +328,7 @@ class Parts:
         return self._session.release(what, statistic, of, noise)
 
 
-def _places(session: Session[Any], rows: int, parts: int) -> list[NDArray[np.intp]]:
+def _places(session: Session[Any], rows: int, parts: int) -> list[Indices]:
     """Which rows are in each part."""
     coin = session._coin(2)
     if session.private and session.adjacency == "add_remove":

@@ -15,9 +15,8 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Indices, Mask
 from dpcore.checks import positive, whole
 from dpcore.mechanisms.gaussian import symmetric_size
 from dpcore.short_rows import row_sums
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from dpcore.wall.session import Session
     from dpcore.wall.subsample import Minibatches
 
-Indices = NDArray[np.intp]
 Belief = Callable[[Array, int], tuple[Array, Array]]
 
 PARTS = ("hidden", "visible", "curvature", "pairs", "forms", "rows")
@@ -195,7 +193,7 @@ class BeliefMoments(Summed[Belief, NoisyBelief]):
         return _as_belief(total[:, 0], self, scales, rows)
 
 
-def _counted(on: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Array]:
+def _counted(on: Mask) -> tuple[Mask, Array]:
     """Rows ``(m, J)`` and how often each counts ``(m,)``: of few pixels those that differ, else all
     ``on (n, J)`` as they are."""
     if on.shape[1] > FEW:
@@ -210,9 +208,7 @@ def _counted(on: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Array]:
     return rows, times[kinds].astype(float)
 
 
-def _sum(
-    on: NDArray[np.bool_], times: Array, shape: BeliefMoments, belief: Belief, run: int
-) -> Array:
+def _sum(on: Mask, times: Array, shape: BeliefMoments, belief: Belief, run: int) -> Array:
     """The sum of rows' vectors, each so many times, in the parts' own coordinates; tiles on every
     core."""
     tiles = pieces(len(on), TILE)
