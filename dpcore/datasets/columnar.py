@@ -252,7 +252,7 @@ def _names_of(shape: tuple[int, ...], where: str) -> list[str]:
 
 
 def wanted(arrays: list[str], array: str | None, where: str) -> str:
-    """The name of the array to read. Raises InputError, which lists those there are, for another."""
+    """The name of the array to read. Raises InputError, which lists what there is, for another."""
     name = "X" if array is None else array
     if name in arrays:
         return name
