@@ -247,7 +247,7 @@ def test_exact_then_losses_then_renyi_then_zcdp(events: list[Event], log_delta: 
     """The engine itself for the second: the accountant answers Gaussians by their closed form."""
     delta = float(np.exp(log_delta))
     exact = epsilon("exact", events, delta)
-    losses = PldBounds(tuple(events), delta, 2).epsilon(delta)[1]
+    losses = PldBounds(tuple(events), delta, 2).epsilon_above(delta)
     assert exact <= losses * (1 + 1e-12)
     assert losses <= epsilon("rdp", events, delta) * (1 + 1e-4) + 1e-9
     assert epsilon("rdp", events, delta) <= epsilon("zcdp", events, delta) * (1 + 1e-12)

@@ -77,29 +77,20 @@ class PldBounds:
         self._reach = math.ceil(math.sqrt(2.0 * (30.0 - math.log(delta) + math.log(count))))
         self.step, self.finest = _step(releases, self._reach, level)
 
-    def epsilon(self, delta: float) -> tuple[float, float]:
-        """(lower, upper) end of epsilon at one delta; the upper one is a proved bound."""
-        return self.epsilon_below(delta), self.epsilon_above(delta)
-
     def epsilons_above(self, delta: float) -> tuple[float, ...]:
         """The upper end of each direction."""
         return tuple(composition.epsilon(delta) for composition in self.above())
 
     def epsilon_above(self, delta: float) -> float:
-        """The upper end."""
+        """The upper end, a proved bound."""
         return max(self.epsilons_above(delta))
 
     def epsilon_below(self, delta: float) -> float:
         """The lower end."""
         return max(0.0, max(c.epsilon(delta) - raised for c, raised in self.below()))
 
-    def delta(self, epsilon: float) -> tuple[float, float]:
-        """(lower, upper) end of delta at one epsilon; the upper one is a proved bound."""
-        lower = max(c.delta(epsilon + raised) for c, raised in self.below())
-        return lower, self.delta_above(epsilon)
-
     def delta_above(self, epsilon: float) -> float:
-        """The upper end of delta."""
+        """The upper end of delta, a proved bound."""
         return max(composition.delta(epsilon) for composition in self.above())
 
     def above(self) -> list[Composition]:
