@@ -196,17 +196,14 @@ class Composition:
         )
         self.infinite = -math.expm1(lost)
 
-    def epsilon(self, delta: float, tilt: float | None = None) -> float:
+    def epsilon(self, delta: float) -> float:
         """The least epsilon of 0 or more at which ``delta`` holds for all releases together;
         infinite where the probability of an infinite loss is delta or more.
-
-        tilt: of the exponential weights, where a suitable one is known; otherwise it is searched
-        for.
         """
         allowed = delta - self.infinite
         if allowed <= 0.0:
             return math.inf
-        tilt = self.tilt_for_delta(delta) if tilt is None else tilt
+        tilt = self.tilt_for_delta(delta)
         for _ in range(6):
             total = self.around(tilt)
             epsilon = total.epsilon(delta)
@@ -215,12 +212,9 @@ class Composition:
             tilt *= 0.3
         return float(total.epsilons[0]) if self._upper else 0.0
 
-    def delta(self, epsilon: float, tilt: float | None = None) -> float:
-        """Delta of all releases together at one epsilon, between 0 and 1. tilt: as of
-        :meth:`epsilon`.
-        """
-        tilt = self.tilt_for_epsilon(epsilon) if tilt is None else tilt
-        return float(self.around(tilt).delta(np.asarray(epsilon)))
+    def delta(self, epsilon: float) -> float:
+        """Delta of all releases together at one epsilon, between 0 and 1."""
+        return float(self.around(self.tilt_for_epsilon(epsilon)).delta(np.asarray(epsilon)))
 
     def around(self, tilt: float) -> Total:
         """The sum of losses where the tilt puts it."""
