@@ -148,7 +148,13 @@ class InPairs(Accountant):
 
     def assumptions_of(self, events: Events) -> tuple[str, ...]:
         """Those of the method, and what sampled pairs add."""
-        return pair_assumptions(events, self.assumptions)
+        if all(event.sampling == "none" for event in live(events)):
+            return self.assumptions
+        return (
+            *self.assumptions,
+            "each release on a fresh sample has the (epsilon, delta) pair amplified by subsampling "
+            "(Balle, Barthe, Gaboardi 2018, Theorems 8 and 9)",
+        )
 
     def check(self, events: Events) -> None:
         """Raise NotCovered for a release without a pair of its own."""
@@ -169,18 +175,8 @@ class InPairs(Accountant):
     def delta(self, events: Events, epsilon: Real) -> Real:
         """The smallest delta whose total stays within ``epsilon``."""
         self.check(events)
-        return _least_delta(lambda d: self.total(events, d), epsilon, fixed_deltas(events))
-
-
-def pair_assumptions(events: Events, assumptions: tuple[str, ...]) -> tuple[str, ...]:
-    """What is assumed, and where samples come in."""
-    if all(event.sampling == "none" for event in live(events)):
-        return assumptions
-    return (
-        *assumptions,
-        "each release on a fresh sample has the (epsilon, delta) pair amplified by subsampling "
-        "(Balle, Barthe, Gaboardi 2018, Theorems 8 and 9)",
-    )
+        fixed = float(pairs_spent(events, 0.0))  # what does not shrink with delta
+        return _least_delta(lambda d: self.total(events, d), epsilon, fixed)
 
 
 def _amount(event: Event) -> Array:
@@ -237,11 +233,6 @@ def pairs_spent(events: Events, delta: Real) -> Array:
     for event, share in zip(live(events), shares(events, delta), strict=True):
         total = total + event.count * np.asarray(share)
     return np.asarray(total)
-
-
-def fixed_deltas(events: Events) -> float:
-    """The part of :func:`pairs_spent` that does not shrink with delta."""
-    return float(pairs_spent(events, 0.0))
 
 
 def _least_delta(epsilon_at: Callable[[Array], Real], target: Real, least: Real) -> Real:
