@@ -15,7 +15,6 @@ from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from dpcore.accounting import delta_of
 from dpcore.accounting.binomial_bounds import rate_bounds
@@ -23,6 +22,7 @@ from dpcore.arrays import Array
 from dpcore.auditing.exhibits.base import Counterexample
 from dpcore.checks import positive, probability, whole
 from dpcore.fitting.api import fit_grid
+from dpcore.models.labelled_mixture.published_mathematics import r1smg_scale
 from dpcore.privacy import Privacy
 from dpcore.schema import Ball, Column, Schema
 from dpcore.wall.table import PrivateTable
@@ -188,7 +188,7 @@ def rank_one_noise(epsilon: float = 1.0, delta: float = 1e-5, *, dim: int = 12) 
     Its density is ``r^-(M-1) exp(-r^2 / 2 s^2)``: infinite at the exact answer, which therefore
     stands out. The delta is a two-dimensional integral: exact up to quadrature.
     """
-    scale = _rank_one_scale(epsilon, delta, whole("dim", dim, least=3))
+    scale = r1smg_scale(1.0, epsilon, delta, whole("dim", dim, least=3))
     return Counterexample(
         "a mechanism with rank-1 singular Gaussian noise is private",
         positive("epsilon", epsilon),
@@ -198,12 +198,6 @@ def rank_one_noise(epsilon: float = 1.0, delta: float = 1e-5, *, dim: int = 12) 
         ("any table", "a neighbour whose answer differs by the sensitivity"),
         "an answer whose likelihood ratio exceeds e^epsilon",
     )
-
-
-def _rank_one_scale(epsilon: float, delta: float, dim: int) -> float:
-    """Its deviation over the sensitivity."""
-    log = math.log(delta) + gammaln((dim - 1) / 2) - 0.5 * math.log(math.pi) - gammaln(dim / 2)
-    return math.sqrt(2.0 / (epsilon * math.exp(2.0 / (dim - 2) * log)))
 
 
 def _rank_one_delta(epsilon: float, scale: float, dim: int) -> float:
