@@ -19,7 +19,6 @@ from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import ADJACENCIES, protects
 from dpcore.privacy.guarantee import delta_text, show_most
 
-COUNTED_BY = ("exact", "zcdp_tight", "rdp")
 OPTIONS = f"""
 model MODEL: a model of dpcore fit
 {DATA}
@@ -45,7 +44,7 @@ model MODEL: a model of dpcore fit
 def run(args: argparse.Namespace) -> None:
     """Ask once, release, print. Raises PaidError where a release that is made cannot be printed."""
     from dpcore.registry import MODELS
-    from dpcore.releases.api import planned_noise, release, suited
+    from dpcore.releases.api import COUNTED_BY, planned_noise, release, suited
     from dpcore.releases.filter import Amount
     from dpcore.releases.ledger import BudgetLedger
     from dpcore.releases.paid import PaidError
