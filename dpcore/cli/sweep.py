@@ -101,9 +101,9 @@ def sweep_records(
 
     Raises InputError where no method meets any budget.
     """
-    from dpcore.evaluation.sweep import sweep
+    from dpcore.evaluation.sweep import cells_of, sweep
 
-    cells = _cells(choices)
+    cells = cells_of(choices["modes"], choices["methods"], choices["epsilons"])
     refusals = {cell: _refusal(model, cell, choices, options) for cell in cells}
     first = next(iter(refusals.values()))
     if first is not None and None not in refusals.values():
@@ -122,17 +122,6 @@ def sweep_records(
     return [
         rows_by_cell[cell] if refusal is None else _left_out(cell, refusal)
         for cell, refusal in refusals.items()
-    ]
-
-
-def _cells(choices: dict[str, Any]) -> list[Cell]:
-    """Rows in order; exact counting is not the paper's, and stays away where there are others."""
-    return [
-        (mode, method, epsilon)
-        for mode in choices["modes"]
-        for method in choices["methods"]
-        if not (mode == "paper" and method == "exact" and len(choices["methods"]) > 1)
-        for epsilon in choices["epsilons"]
     ]
 
 
