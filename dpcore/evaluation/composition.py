@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -474,27 +475,19 @@ def _from_law(events: Events) -> Array:
     return np.where(enough.any(axis=0), epsilons[first], np.nan)
 
 
-def joined(parts: Sequence[Picture]) -> Picture:
+def joined(parts: Sequence[Any]) -> Picture:
     """Pictures of single counts, none of which is :data:`CLOSED`, as one picture in their order."""
     first = parts[0]
+
+    def together(name: str) -> Array:
+        return np.concatenate([getattr(part, name) for part in parts])
+
     if isinstance(first, Profile):
-        slots = first.epsilons
-        return Profile(
-            first.deltas,
-            {
-                s: np.concatenate([p.epsilons[s] for p in parts if isinstance(p, Profile)])
-                for s in slots
-            },
-        )
+        curves = {s: np.concatenate([part.epsilons[s] for part in parts]) for s in first.epsilons}
+        return Profile(first.deltas, curves)
     if isinstance(first, Attack):
-        misses = [part.misses for part in parts if isinstance(part, Attack)]
-        return Attack(first.false_alarms, np.concatenate(misses))
-    laws = [part for part in parts if isinstance(part, Loss)]
-    losses, density, deltas = (
-        np.concatenate([getattr(law, name) for law in laws])
-        for name in ("losses", "density", "deltas")
-    )
-    return Loss(losses, density, laws[0].epsilons, deltas)
+        return Attack(first.false_alarms, together("misses"))
+    return Loss(together("losses"), together("density"), first.epsilons, together("deltas"))
 
 
 def nothing_yet(name: str, slots: Collection[str] = tuple(SLOTS)) -> Picture:
@@ -604,7 +597,7 @@ def agreements(rows: Sequence[Row], events: Events) -> tuple[str, ...]:
         tight, renyi = float(bounds["zcdp_tight"].epsilon), float(bounds["rdp"].epsilon)
         sentences.append(
             f"zCDP (tight) and Rényi must agree for Gaussian noise, and they "
-            f"{_agree(abs(tight - renyi) <= 1e-6 * max(tight, renyi))}."
+            f"{'do' if abs(tight - renyi) <= 1e-6 * max(tight, renyi) else 'do NOT'}."
         )
     if {"exact", "pld"} <= set(bounds):
         exact, pld = bounds["exact"], bounds["pld"]
@@ -617,7 +610,3 @@ def agreements(rows: Sequence[Row], events: Events) -> tuple[str, ...]:
             f"{'does' if inside else 'does NOT'}."
         )
     return tuple(sentences)
-
-
-def _agree(holds: bool) -> str:
-    return "do" if holds else "do NOT"

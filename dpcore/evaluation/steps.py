@@ -138,13 +138,11 @@ def _history(
 ) -> Sequence[Any]:
     """Batches of fits, one after each step."""
     if epsilon is not None:
-        history: Sequence[Any] = fitted(
-            table, setting, [setting.request(epsilon)], draws
-        ).runs.history
-        return history
-    options = yardstick(setting.model).noiseless(setting.options())
-    grid = fit_grid(
-        setting.model, table, privacy=None, as_private=True, clip=setting.clip, **options
-    )
-    plain: Sequence[Any] = grid.runs.history
-    return plain
+        grid = fitted(table, setting, [setting.request(epsilon)], draws)
+    else:
+        options = yardstick(setting.model).noiseless(setting.options())
+        grid = fit_grid(
+            setting.model, table, privacy=None, as_private=True, clip=setting.clip, **options
+        )
+    history: Sequence[Any] = grid.runs.history
+    return history
