@@ -191,6 +191,18 @@ def listed(words: Sequence[str], joint: str = "and") -> str:
     return f"{', '.join(others)} {joint} {last}" if others else last
 
 
+def spelled(number: int) -> str:
+    """A number up to ten as a word, a larger one in digits.
+
+    >>> spelled(0), spelled(3), spelled(12)
+    ('no', 'three', '12')
+    """
+    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
+
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
 def choose(value: Any, allowed: Collection[str]) -> str:
     """What a refusal of ``value`` tells to do.
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.arrays import Array, Mask
+from dpcore.checks import spelled
 from dpcore.evaluation.study import BudgetGrid, References
 from dpcore.evaluation.yardstick import Wording, Yardstick, yardstick
 
 WORTH = 0.05  # a gain below this share of what could be gained counts as none
 CLEARLY = 0.1  # the same for a fit that the exact simplest rival would beat
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 @dataclass(frozen=True)
@@ -144,11 +144,11 @@ def _recovery(recovered: Mask, words: Wording) -> str:
         return f"{_all(parts, words)} found{often}."
     typical = _typical(recovered)
     if draws == 1:
-        some = f"{_count(typical).capitalize()} of {_count(parts)} {words.parts}"
+        some = f"{spelled(typical).capitalize()} of {spelled(parts)} {words.parts}"
         return f"{some if typical else _none(parts, words)} found."
     if typical == 0:
         return f"A typical draw finds {_no(parts, words)}."
-    several = f"{_count(typical)} of {_count(parts)} {words.parts}"
+    several = f"{spelled(typical)} of {spelled(parts)} {words.parts}"
     return f"A typical draw finds {several}; all are found in {every} of {draws} draws."
 
 
@@ -159,7 +159,7 @@ def _typical(recovered: Mask) -> int:
 
 def _all(parts: int, words: Wording) -> str:
     named = {1: f"The {words.part}", 2: f"Both {words.parts}"}
-    return named.get(parts, f"All {_count(parts)} {words.parts}")
+    return named.get(parts, f"All {spelled(parts)} {words.parts}")
 
 
 def _whole(parts: int, words: Wording) -> str:
@@ -168,12 +168,12 @@ def _whole(parts: int, words: Wording) -> str:
 
 def _none(parts: int, words: Wording) -> str:
     named = {1: f"The {words.part} is not", 2: f"Neither {words.part} is"}
-    return named.get(parts, f"None of the {_count(parts)} {words.parts} is")
+    return named.get(parts, f"None of the {spelled(parts)} {words.parts} is")
 
 
 def _no(parts: int, words: Wording) -> str:
     named = {1: f"no {words.part}", 2: f"neither {words.part}"}
-    return named.get(parts, f"none of the {_count(parts)} {words.parts}")
+    return named.get(parts, f"none of the {spelled(parts)} {words.parts}")
 
 
 def attack_sentences(
@@ -211,7 +211,3 @@ def _of_hundred(chance: float) -> str:
     return (
         f"{np.ceil(percent - 1e-9):.0f}" if percent < 99.0 else f"{np.ceil(percent * 100) / 100:g}"
     )
-
-
-def _count(number: int) -> str:
-    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.arrays import Array, Mask
-from dpcore.checks import listed, positive, probability, whole
+from dpcore.checks import listed, positive, probability, spelled, whole
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.fitting.recipe import Recipe, recipe
@@ -61,7 +61,6 @@ ONE_ROW_EACH = "This assumes one row for each {}: where more rows count, more ca
 UNKNOWN = "It is not known what can be told apart at this noise level: {}."
 APART = 0.9  # share of simulated releases
 AS_ONE = 1.1  # times what one part lets parts gain, in 95% of simulated releases, is no evidence
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def by_places(places: str, *others: str) -> Match:
@@ -486,7 +485,7 @@ def _of_parts(names: list[str], parts: str, apart: Mask, *, some: bool = False) 
     if some and len(bunches) in (1, len(names)):
         verb = "can" if len(bunches) > 1 else "cannot"
         return f"At this noise level {parts} {listed(names)} {verb} be told apart."
-    count = _NUMBERS[len(names)] if len(names) < len(_NUMBERS) else str(len(names))
+    count = spelled(len(names))
     if len(bunches) == len(names):
         every = "the two" if len(names) == 2 else f"all {count}"
         return f"At this noise level {every} {parts} can be told apart."
