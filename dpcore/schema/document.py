@@ -9,11 +9,13 @@ from dataclasses import fields
 from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from dpcore.errors import InputError
 from dpcore.schema.columns import Ball, Column, Image
 from dpcore.schema.forms import FileFormat, day_of
+
+Shape = TypeVar("Shape", Ball, Image)
 
 LARGEST_FILE = 1 << 20  # bytes; a schema is written by hand
 TABLE_KEYS = ("title", "unit", "rows_per_person", "id", "rehearsal")
@@ -65,8 +67,12 @@ def sections(document: Mapping[str, Any]) -> dict[str, Any]:
     _only_keys("schema", document, ("table", "file", "columns", "ball", "image"))
     table = _section("table", document.get("table", {}))
     _only_keys("table", table, TABLE_KEYS)
-    columns, ball, image = _columns_of(document), _ball_of(document), _image_of(document)
-    named = {"columns": columns, "file": _file_of(document), "ball": ball, "image": image}
+    named = {
+        "columns": _columns_of(document),
+        "file": _file_of(document),
+        "ball": _both(document, "ball", Ball),
+        "image": _both(document, "image", Image),
+    }
     return named | table
 
 
@@ -111,28 +117,17 @@ def _file_of(document: Mapping[str, Any]) -> FileFormat | None:
     return FileFormat(**entries)
 
 
-def _ball_of(document: Mapping[str, Any]) -> Ball | None:
-    """The ball of a schema file, if there is one."""
-    entries = _both(document, "ball", ("center", "radius"))
-    return None if entries is None else Ball(**entries)
-
-
-def _image_of(document: Mapping[str, Any]) -> Image | None:
-    """The picture of a schema file, if there is one."""
-    entries = _both(document, "image", ("height", "width"))
-    return None if entries is None else Image(**entries)
-
-
-def _both(document: Mapping[str, Any], field: str, keys: tuple[str, str]) -> dict[str, Any] | None:
-    """A section that has exactly these two settings, or None if it is not there."""
-    if field not in document:
+def _both(document: Mapping[str, Any], name: str, kind: type[Shape]) -> Shape | None:
+    """The ball or the picture of a schema file, whose section has both settings; or None if it is
+    not there."""
+    if name not in document:
         return None
-    entries = _section(field, document[field])
-    _only_keys(field, entries, keys)
+    entries, keys = _section(name, document[name]), [field.name for field in fields(kind)]
+    _only_keys(name, entries, keys)
     for key in keys:
         if key not in entries:
-            raise InputError(field, f"{key} is missing", f"give both {keys[0]} and {keys[1]}")
-    return entries
+            raise InputError(name, f"{key} is missing", f"give both {' and '.join(keys)}")
+    return kind(**entries)
 
 
 def _section(field: str, value: Any) -> dict[str, Any]:
