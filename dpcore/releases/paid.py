@@ -65,21 +65,8 @@ def paid_fit(
     demand_unsettled("a fit charged to a ledger", options)
     own = {name: options[name] for name in options if name != "clip"}
     demand_options(model, recipe(model).options, own)
-    if privacy.mode != "proved":
-        raise InputError("mode", "a paper's claim cannot be charged to a ledger", "choose proved")
-    if privacy.epsilon is None or privacy.delta is None:
-        raise InputError(
-            "epsilon", "a fit charged to a ledger needs a budget", "give epsilon and delta"
-        )
-    if table.schema is None or table.schema.rehearsal:
-        raise InputError(
-            "schema",
-            "its bounds or words were not stated beforehand, so the fit would be a rehearsal, "
-            "which cannot be charged to a ledger",
-            "state bounds or words chosen without seeing the data, or leave the ledger out",
-        )
-    who = protected(privacy, table.schema)
-    stated, states = Amount(float(privacy.epsilon), float(privacy.delta)), list[State]()
+    stated, who = _chargeable(privacy, table.schema)
+    states = list[State]()
 
     def checked(events: tuple[Event, ...]) -> Callable[[], None]:
         """What pays for the releases, if they can be paid for: found out before a row is summed,
@@ -124,6 +111,25 @@ def paid_fit(
     with unbroken(last=True):
         complete(book, len(states[0].lines), fit.ledger, {"fit": fit_record})
     return fit
+
+
+def _chargeable(privacy: Privacy, schema: Schema | Vocabulary | None) -> tuple[Amount, Protected]:
+    """What a fit's guarantee is to state, and whom it is to protect. Raises InputError for a fit
+    of which nothing would be proved."""
+    if privacy.mode != "proved":
+        raise InputError("mode", "a paper's claim cannot be charged to a ledger", "choose proved")
+    if privacy.epsilon is None or privacy.delta is None:
+        raise InputError(
+            "epsilon", "a fit charged to a ledger needs a budget", "give epsilon and delta"
+        )
+    if schema is None or schema.rehearsal:
+        raise InputError(
+            "schema",
+            "its bounds or words were not stated beforehand, so the fit would be a rehearsal, "
+            "which cannot be charged to a ledger",
+            "state bounds or words chosen without seeing the data, or leave the ledger out",
+        )
+    return Amount(float(privacy.epsilon), float(privacy.delta)), protected(privacy, schema)
 
 
 @contextmanager
