@@ -211,15 +211,7 @@ def fit_grid(
     for request in privacy or ():
         demand_privacy(request)
     requests = _charged(_alike(privacy), table.schema)
-    mode = "proved" if requests is None else requests[0].mode
-    chosen_mode = one_of("mode", options.pop("mode", mode), MODES)
-    if requests is not None and chosen_mode != mode:
-        raise InputError("mode", "the request has another mode", "state it only in the request")
-    mode = chosen_mode
-    if requests is not None and any(p.noise_multiplier is not None for p in requests):
-        options = {**options, **({"even": True} if "even" in how.options.options() else {})}
-    demand_options(model, how.options, options)
-    settings = how.settings(components=n_components, mode=mode, **options)
+    settings = _settings(model, how, requests, n_components, options)
     _demand_accountant(how, settings, requests)
     counted = "rows"
     if (requests is not None or as_private) and table.schema and table.schema.person:
@@ -275,6 +267,25 @@ def fit_grid(
         session.limited,
         session.persons,
     )
+
+
+def _settings(
+    model: str,
+    how: Recipe,
+    requests: tuple[Privacy, ...] | None,
+    components: int | None,
+    options: dict[str, Any],
+) -> Any:
+    """The model's settings from the words of a fit, in the mode of its requests."""
+    mode = "proved" if requests is None else requests[0].mode
+    chosen = one_of("mode", options.pop("mode", mode), MODES)
+    if requests is not None and chosen != mode:
+        raise InputError("mode", "the request has another mode", "state it only in the request")
+    stated = requests is not None and any(p.noise_multiplier is not None for p in requests)
+    if stated and "even" in how.options.options():
+        options = {**options, "even": True}
+    demand_options(model, how.options, options)
+    return how.settings(components=components, mode=chosen, **options)
 
 
 def _demand_rows(model: str, components: int, more: OfCount | None, things: str, rows: int) -> None:
