@@ -86,18 +86,7 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
         privacy = replace(privacy, rows_per_person=rows_per_person(args, table))
     rows, held_out = table, None
     if held_out_share is not None:
-        moving = privacy is not None and (privacy.adjacency == "add_remove" or _has_ids(table))
-        if moving and seed is None:
-            raise InputError(
-                "test_fraction",
-                "the choice of held-out rows would change with every row added or removed",
-                "fit all rows, or give a seed for a rehearsal",
-            )
-        adjacency = "replace_one" if privacy is None else privacy.adjacency
-        split_seed = seed or 0
-        if test_seed is not None:  # coins that go by numbers, as where rows may be added or removed
-            adjacency, split_seed = "add_remove", test_seed
-        rows, held_out = table.split(held_out_share, split_seed, adjacency)
+        rows, held_out = _split(table, held_out_share, privacy, seed, test_seed)
     result = fit(args.model, rows, privacy=privacy, seed=seed, **options)
     metrics: dict[str, Any] = {}
     if held_out is not None:
@@ -114,6 +103,26 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
         "seed": seed,
         "version": dpcore.__version__,
     }
+
+
+def _split(
+    table: Any, share: float, privacy: Privacy | None, seed: int | None, test_seed: int | None
+) -> tuple[Any, Any]:
+    """The rows to fit, and a share of all that is held out. Raises InputError where another row
+    would move the choice, and nothing says that this is a rehearsal."""
+    moving = privacy is not None and (privacy.adjacency == "add_remove" or _has_ids(table))
+    if moving and seed is None:
+        raise InputError(
+            "test_fraction",
+            "the choice of held-out rows would change with every row added or removed",
+            "fit all rows, or give a seed for a rehearsal",
+        )
+    if test_seed is not None:  # coins that go by numbers, as where rows may be added or removed
+        parts: tuple[Any, Any] = table.split(share, test_seed, "add_remove")
+    else:
+        adjacency = "replace_one" if privacy is None else privacy.adjacency
+        parts = table.split(share, seed or 0, adjacency)
+    return parts
 
 
 def _has_ids(table: PrivateTable | PrivateCorpus) -> bool:
