@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.cli.data import word_list
 from dpcore.cli.output import print_json, print_note, visible
 from dpcore.cli.pages import place_for_file, write_whole
@@ -152,7 +152,7 @@ def _beside(frame: pd.DataFrame, copied: list[str], answers: pd.DataFrame) -> pd
     return pd.concat([frame[copied].reset_index(drop=True), answers], axis=1)
 
 
-def _unlisted(schema: Schema, cells: NDArray[np.float64]) -> int:
+def _unlisted(schema: Schema, cells: Array) -> int:
     """How many cells of categories hold none of the listed ones: all their indicators are 0."""
     from dpcore.schema.columns import indicators
 
@@ -165,7 +165,7 @@ def _unlisted(schema: Schema, cells: NDArray[np.float64]) -> int:
     return count
 
 
-def _note(cells: NDArray[np.float64], rows: NDArray[np.float64], unlisted: int) -> None:
+def _note(cells: Array, rows: Array, unlisted: int) -> None:
     """How many cells were not read as they stand there."""
     missing, still = (int(np.sum(~np.isfinite(numbers))) for numbers in (cells, rows))
     moved = int(np.sum(np.isfinite(cells) & (cells != rows)))

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.datasets.words import read_vocabulary, vocabulary_path
 from dpcore.errors import InputError
 
@@ -181,7 +181,7 @@ def life_science(path: Path) -> Content:
     return {"X": rows[:, :-1].astype(np.float32), "y": rows[:, -1].astype(np.uint8)}
 
 
-def _lines(path: Path) -> NDArray[np.float64]:
+def _lines(path: Path) -> Array:
     text = _plain(path).decode("ascii").replace(",", " ")
     return np.loadtxt(io.StringIO(text), ndmin=2)
 

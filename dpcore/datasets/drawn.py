@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.datasets.columnar import schema_of_bytes
 from dpcore.datasets.faces import faces_like
 from dpcore.datasets.generators import covariance_2d, gaussian_mixture, stroke_like
@@ -178,7 +178,7 @@ def _windows(schema: Schema) -> pd.DataFrame:
     return pd.DataFrame(lit.astype(int), columns=list(schema.features))
 
 
-def _inside(schema: Schema, rows: NDArray[np.float64]) -> pd.DataFrame:
+def _inside(schema: Schema, rows: Array) -> pd.DataFrame:
     """Rows ``(n, d)`` to two decimals, clipped to the bounds of the schema's first d columns."""
     import pandas as pd
 

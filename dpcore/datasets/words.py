@@ -11,9 +11,8 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.arrays import Indices
+from dpcore.arrays import Array, Indices
 from dpcore.datasets.files import File, InMemory
 from dpcore.errors import InputError
 
@@ -44,9 +43,7 @@ def letters_of(text: str) -> list[str]:
     return _LETTERS.findall(text.lower())
 
 
-def counted(
-    texts: Sequence[str], vocabulary: Sequence[str]
-) -> tuple[Indices, Indices, NDArray[np.float64]]:
+def counted(texts: Sequence[str], vocabulary: Sequence[str]) -> tuple[Indices, Indices, Array]:
     """Texts as bags of words: starts, words, counts.
 
     >>> [part.tolist() for part in counted(["one two one", "three"], ["one", "two"])]
@@ -100,7 +97,7 @@ def read_vocabulary(path: str | PathLike[str] | InMemory) -> tuple[str, ...]:
     return tuple(word for word in map(str.strip, text.splitlines()) if word)
 
 
-def read_bags(path: File, size: int) -> tuple[Indices, Indices, NDArray[np.float64]]:
+def read_bags(path: File, size: int) -> tuple[Indices, Indices, Array]:
     """starts ``(n + 1,)``, words and counts ``(entries,)`` of an ``.npz`` of bags of words.
 
     size: of the vocabulary. Raises InputError where the file holds none, or fewer words.

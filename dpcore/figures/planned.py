@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array
 from dpcore.figures.layers import Bars, Cursor, Curve
 from dpcore.figures.scene import Axis, Panel, Scene
 from dpcore.planning.export import percent, summary
@@ -27,7 +27,7 @@ def plan_scene(plans: Sequence[ReleasePlan], step: int) -> Scene:
     ]
     fits = np.array([plan.feasible for plan in plans])[:, None]
 
-    def numbers(field: str) -> NDArray[np.float64]:
+    def numbers(field: str) -> Array:
         return np.where(fits, [[getattr(o, field) for o in p.releases] for p in plans], np.nan)
 
     low, middle, high = (numbers(field) for field in ("low", "median", "high"))

@@ -11,9 +11,9 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.accounting.bayes_success import guess_rate
+from dpcore.arrays import Array
 from dpcore.declaration import Model, declaration
 from dpcore.errors import InputError
 from dpcore.privacy import DiscreteGaussian, Event
@@ -212,7 +212,7 @@ def _described(value: Any) -> tuple[str, bool]:
     return "a text" if isinstance(value, str) else f"{len(words):,} entries", False
 
 
-def _array(value: Any) -> NDArray[np.float64] | None:
+def _array(value: Any) -> Array | None:
     """A list of numbers, or of such lists, as an array; ``None`` for anything else: whatever a
     model releases is paid for by now, and has its line."""
     if not isinstance(value, list):
@@ -323,7 +323,7 @@ def _parameters(dossier: dict[str, Any], model: Model) -> Iterator[tuple[str, st
 def _by_axes(
     heading: str,
     stands: Sequence[str],
-    array: NDArray[np.float64],
+    array: Array,
     model: Model,
     names: Sequence[str],
 ) -> str:

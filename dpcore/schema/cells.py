@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from dpcore.arrays import Array
+
 MOST_COLUMNS = 10_000  # of a table
 ABSENT = ("None", "<NA>", "NaT")  # what is missing in one kind of column or another
 SPECIAL = {"nan": math.nan, "inf": math.inf, "infinity": math.inf, "true": 1.0, "false": 0.0}
@@ -107,7 +109,7 @@ def _number_of_text(text: str) -> float | None:
 
 def numbers_meant(
     name: str, cells: pd.Series[Any], form: CellForm | None = None, *, binary: bool = False
-) -> NDArray[np.float64]:
+) -> Array:
     """:func:`number_meant` of every cell of a column ``(n,)``. binary: of two values, 0 and 1.
 
     Raises InputError where a cell says no number.
@@ -138,9 +140,7 @@ def are_numbers(cells: pd.Series) -> bool:
     return _numbers_or_none(cells) is not None
 
 
-def _numbers_or_none(
-    cells: pd.Series[Any], form: CellForm | None = None
-) -> NDArray[np.float64] | None:
+def _numbers_or_none(cells: pd.Series[Any], form: CellForm | None = None) -> Array | None:
     """The numbers of a column, by the fastest way that its type allows."""
     import pandas as pd
     import pyarrow as pa
@@ -166,7 +166,7 @@ def _numbers_or_none(
 
 def _numbers_of_few(
     codes: NDArray[np.integer[Any]], values: pd.Index[Any], form: CellForm | None = None
-) -> NDArray[np.float64] | None:
+) -> Array | None:
     """The numbers of ``values[codes]`` ``(n,)``; a code below 0 is a missing cell."""
     numbers = np.full(len(values) + 1, np.nan)
     for code in np.unique(codes[codes >= 0]):  # a value that no cell has says nothing
@@ -177,7 +177,7 @@ def _numbers_of_few(
     return np.asarray(numbers[codes])
 
 
-def _numbers_in_form(cells: pd.Series[Any], form: CellForm) -> NDArray[np.float64] | None:
+def _numbers_in_form(cells: pd.Series[Any], form: CellForm) -> Array | None:
     """The numbers of texts that are written in a form, each different text once."""
     import pandas as pd
     import pyarrow as pa
@@ -220,11 +220,11 @@ def factorized_texts(texts: Iterable[str]) -> tuple[NDArray[np.int64], list[str]
     return np.fromiter(codes, dtype=np.int64), list(places)
 
 
-def _stacked(numbers: list[float | None]) -> NDArray[np.float64] | None:
+def _stacked(numbers: list[float | None]) -> Array | None:
     return None if None in numbers else np.array(numbers, dtype=float)
 
 
-def _numbers_of_texts(texts: Any) -> NDArray[np.float64] | None:
+def _numbers_of_texts(texts: Any) -> Array | None:
     """:func:`number_meant` of texts in an array of Arrow's ``(n,)``.
 
     Arrow reads decimal numerals as Python does, to the nearest float. Whatever else it takes for a

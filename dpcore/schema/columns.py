@@ -14,8 +14,7 @@ from dpcore.schema.cells import category_meant
 from dpcore.schema.forms import DATE_FORMATS, DAYS, ISO, day_of, days_of, symbols
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from dpcore.arrays import Array
 
 ROLES = ("feature", "label", "target", "id", "ignore")
 TYPES = ("number", "category", "binary", "text", "date")
@@ -236,7 +235,7 @@ class Image:
         return tuple(Column(name, lower=lower, upper=upper, unit=unit) for name in self.names)
 
 
-def pool(pictures: NDArray[np.float64], image: Image, factor: int) -> NDArray[np.float64]:
+def pool(pictures: Array, image: Image, factor: int) -> Array:
     """Averages over ``factor x factor`` squares of pixels of pictures ``(n, d)``, row by row.
 
     >>> import numpy as np

@@ -18,7 +18,7 @@ import numpy as np
 from dpcore.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from dpcore.arrays import Array
 
 MISSING_TOKENS = ("", "NA", "N/A", "NaN", "nan", "null", "?", "None")
 DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"  # one way to match: no detours
@@ -120,7 +120,7 @@ class CellForm:
         """:meth:`standard` of a mark as if it were a number."""
         return CellForm(FileFormat(decimal=self.file.decimal)).standard(mark)
 
-    def without_marks(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    def without_marks(self, numbers: Array) -> Array:
         """Numbers with those that mark a missing cell as NaN."""
         if not self.missing_numbers:
             return numbers

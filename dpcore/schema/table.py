@@ -31,9 +31,9 @@ from dpcore.schema.columns import (
 from dpcore.schema.forms import CellForm, FileFormat, day_of
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
+
+    from dpcore.arrays import Array
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ class Schema:
         """What separates the columns of a delimited file; ``None``: its ending says it."""
         return None if self.file is None else self.file.separator
 
-    def numbers(self, name: str, cells: pd.Series) -> NDArray[np.float64]:
+    def numbers(self, name: str, cells: pd.Series) -> Array:
         """The numbers ``(n,)`` that a column's cells say, as this schema says they are written.
 
         Each depends on its cell and the schema alone; missing cells are NaN. Raises InputError
@@ -221,7 +221,7 @@ class Schema:
         """
         return self._numbers(self.column(name), cells)
 
-    def _numbers(self, column: Column, cells: pd.Series) -> NDArray[np.float64]:
+    def _numbers(self, column: Column, cells: pd.Series) -> Array:
         binary = column.type == "binary"
         return numbers_meant(column.name, cells, self._form(column), binary=binary)
 
@@ -453,9 +453,7 @@ def with_dates(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
     return frame.assign(**dates) if dates else frame
 
 
-def numbers_of(
-    frame: pd.DataFrame, schema: Schema, order: Literal["C", "F"] = "C"
-) -> NDArray[np.float64]:
+def numbers_of(frame: pd.DataFrame, schema: Schema, order: Literal["C", "F"] = "C") -> Array:
     """The numbers that models see ``(n, d)``, in the data's own units; NaN where a cell is missing.
     Categories become indicators. Raises InputError as :func:`with_numbers` does.
 

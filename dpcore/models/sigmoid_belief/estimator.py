@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.preprocessing import FunctionTransformer
 
+from dpcore.arrays import Array
 from dpcore.fitting.reopened import Reopened
 from dpcore.fitting.result import Fit
 from dpcore.models.sigmoid_belief.parameters import BeliefParameters
@@ -16,7 +16,7 @@ from dpcore.schema import Schema
 from dpcore.sklearn import with_columns
 
 
-def hidden_units(parameters: BeliefParameters, threshold: float, rows: Any) -> NDArray[np.float64]:
+def hidden_units(parameters: BeliefParameters, threshold: float, rows: Any) -> Array:
     """Chance of each hidden unit to be on ``(n, K)``, given rows ``(n, J)`` in own units."""
     return parameters.hidden(np.asarray(rows, dtype=float), threshold)
 
