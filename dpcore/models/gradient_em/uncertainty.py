@@ -17,6 +17,7 @@ def _same_sign(moved: Arrays, reference: Arrays, scale: Array) -> Arrays:
 def _of_clouds(columns: list[str], apart: Mask) -> str:
     """A sentence about the columns in which two clouds can be told apart, or not.
 
+    >>> import numpy as np
     >>> _of_clouds(["age", "stay"], np.array([True, False]))
     'At this noise level the two clouds can be told apart in age.'
     """
