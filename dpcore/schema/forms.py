@@ -121,7 +121,7 @@ class CellForm:
         return CellForm(FileFormat(decimal=self.file.decimal)).standard(mark)
 
     def without_marks(self, numbers: Array) -> Array:
-        """Numbers with those that mark a missing cell as NaN."""
+        """Numbers ``(n,)`` with those that mark a missing cell as NaN."""
         if not self.missing_numbers:
             return numbers
         return np.where(np.isin(numbers, self.missing_numbers), np.nan, numbers)
