@@ -26,6 +26,7 @@ from dpcore.models.exponential_family.private import WHOLE_MEAN
 from dpcore.models.factor_analysis.parameters import BY_CHANCE, HIDDEN
 from dpcore.privacy import Ledger
 from dpcore.registry import MODELS
+from dpcore.schema import Column
 from dpcore.wall import custodian
 from dpcore.wall.table import PrivateTable
 
@@ -77,6 +78,24 @@ def test_classes_of_public_features_can_be_told_apart_as_others_can() -> None:
     assert len(fit.ledger) == 1
     assert fit.told_apart == "At this noise level all three classes can be told apart."
     assert set(fit.intervals().same_rows) == {"weights", "means", "covariances"}
+
+
+@every("model", ["gmm-release", "mixture-regression"])
+def test_a_column_of_the_table_that_the_model_does_not_read_changes_nothing(model: str) -> None:
+    """Beside the label that one model reads, a table may have the target of another."""
+    table = load.load(f"bundled:{TABLES[model]}")
+    frame = load.read_frame(f"bundled:{TABLES[model]}").assign(spare=0.0)
+    role = "target" if table.schema.target is None else "label"
+    spare = {
+        "target": Column("spare", role, lower=0.0, upper=1.0),
+        "label": Column("spare", role, "category", categories=("0",)),
+    }[role]
+    both = dp.load(frame, schema=replace(table.schema, columns=(*table.schema.columns, spare)))
+    words: dict[str, Any] = {"sigma": 2.0} if model == "mixture-regression" else {}
+    privacy = dp.Privacy(epsilon=2.0, delta=1e-6)
+    fit = dp.fit(model, both, privacy=privacy, seed=1, **words)
+    assert fit.told_apart == fitted(model, 2.0).told_apart
+    assert fit.intervals().as_dict() == intervals(model, 2.0).as_dict()
 
 
 @cache

@@ -309,8 +309,7 @@ class _Simulated:
         everybody's."""
         frame = draw(self.fit, count or self.simulated, rng)
         names = [column.name for column in self.schema.numeric_columns()]
-        others = [column for column in self.schema.columns if column.role in ("label", "target")]
-        others = others if len(frame.columns) > len(names) else []
+        others = [column for column in self.schema.columns if column.role == self.model.reads]
         frame = frame.set_axis([*names, *(column.name for column in others)], axis=1)
         if self.schema.ball is None:
             limits = [
