@@ -240,7 +240,14 @@ def review(
         ),
         texts.for_whom(protects(scenario.adjacency, unit, rows, thing, limited=persons)),
         texts.guarantee(scenario.epsilon, scenario.delta),
-        texts.assumptions(unit, rows, thing, documents=documents, persons=persons),
+        texts.assumptions(
+            unit,
+            rows,
+            thing,
+            adjacency=scenario.adjacency,
+            documents=documents,
+            persons=persons,
+        ),
         texts.chosen_on_stand_ins(thing) if chosen_on == "stand-in" else texts.CHOSEN_ON_DATA,
     )
 

@@ -308,7 +308,8 @@ def opening(data: str, model: str | None = None) -> Scenario:
     """The scenario with which a table opens: the model, parts, shapes and steps that suit it, and
     a delta below one over its rows; of pictures, pixels of the size that suits its own model.
 
-    model: one that the reader wants [the table's own].
+    model: one that the reader wants [the table's own]. In an upload whole rows are protected:
+    which of its columns are public is for its custodian to say.
     """
     sources = (offered, added)  # the files of the second are looked for only where it is needed
     table = next((table for source in sources for table in source() if table.name == data), None)
@@ -320,7 +321,7 @@ def opening(data: str, model: str | None = None) -> Scenario:
         model=declared.name,
         pool=(first or suits[0]).pool if suits else Scenario.pool,
         clip=declared.opening.clip,
-        adjacency=declared.adjacencies[0],
+        adjacency=Scenario.adjacency if data == UPLOAD else declared.adjacencies[0],
         delta=Scenario.delta if table is None else delta_below(table.rows),
     )
     if first is None:

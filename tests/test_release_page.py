@@ -172,7 +172,12 @@ def test_what_cannot_be_released_says_why(
     [
         (
             "five_parties",
-            ("Labelled Gaussian mixture", "replacing one voter's label", "1,000 synthetic rows"),
+            (
+                "Labelled Gaussian mixture",
+                "replacing one voter's label",
+                "1,000 synthetic rows",
+                release_texts.PUBLIC_COLUMNS["label"],
+            ),
         ),
         ("who_comes_back", ("replacing one patient's row", "columns, and a report")),
         ("two_lines", ("1,000 synthetic rows",)),

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from methods import MODELS_OF_METHODS
 from support import ROOT, every
 
+import dpcore as dp
 from app.choices import FIELDS as OWN_FIELDS
 from app.choices import read_words, value_of, write_words
 from app.scenario import (
@@ -185,6 +186,13 @@ def test_sane_choices_stand_together(scenario: Scenario) -> None:
         assert found.adjacency in (found.recipe.adjacencies or ("replace_one",))
     assert found.declared.clips_rows or found.clip == 1.0
     assert sane(found) == found
+
+
+@every("model", declarations())
+def test_every_model_begins_an_upload_with_whole_rows_protected(model: str) -> None:
+    """As in Python and on the command line; a labelled mixture of a bundled table protects its
+    labels alone, whose other columns are public indeed."""
+    assert sane(opening(UPLOAD, model)).adjacency == dp.Privacy(epsilon=1, delta=1e-5).adjacency
 
 
 @every("model", declarations())

@@ -356,7 +356,8 @@ def test_texts_and_a_public_list_of_words_reach_explore_and_the_release_page(
     title = at.session_state["scenario"].title
     what = {"documents": True, "persons": False}
     assert release_texts.what_leaves(title, "document", 4, synthetic=True, **what) in shown
-    assert release_texts.assumptions(found.unit, 1, "document", **what) in shown
+    assumed = release_texts.assumptions(found.unit, 1, "document", adjacency="replace_one", **what)
+    assert assumed in shown
     assert not release.toggle
     assert release_texts.OF_DOCUMENTS in shown
     release.checkbox[0].check().run()

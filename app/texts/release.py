@@ -198,14 +198,23 @@ def guarantee(epsilon: float, delta: float) -> str:
     )
 
 
-def assumptions(unit: str, rows: int, thing: str, *, documents: bool, persons: bool) -> str:
+PUBLIC_COLUMNS = {
+    "label": "; every column but the label is public",
+    "feature": "; labels are public",
+}
+
+
+def assumptions(
+    unit: str, rows: int, thing: str, *, adjacency: str, documents: bool, persons: bool
+) -> str:
     """What the proof takes as given. rows: the most that one unit has."""
     public = "list of words was" if documents else "limits were"
     has = f"every {unit} has at most {rows} {thing}{'s' if rows > 1 else ''}"
     if persons:
         has = f"all rows of one {unit} have the same id"
     earlier = "" if documents else " or come from earlier releases that were paid for"
-    return f"**Assumed:** the {public} public before anyone saw the data{earlier}; {has}."
+    columns = PUBLIC_COLUMNS.get(adjacency, "")
+    return f"**Assumed:** the {public} public before anyone saw the data{earlier}{columns}; {has}."
 
 
 def chosen_on_stand_ins(thing: str) -> str:
