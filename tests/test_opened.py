@@ -199,6 +199,8 @@ def test_centres_are_as_far_away_as_the_fit_had_them() -> None:
     away = (release.rows(NEW)[:, None] - release.fit.parameters.centers) / [5.0, 1.0, 0.5, 0.5]
     np.testing.assert_allclose(release.transform(NEW), np.linalg.norm(away, axis=2))
     np.testing.assert_array_equal(release.predict(NEW), release.transform(NEW).argmin(axis=1))
+    named = release.answers(NEW, ["transform"]).columns
+    assert all(name.endswith("(in half ranges of the limits)") for name in named)
 
 
 def test_factors_means_and_hidden_units() -> None:

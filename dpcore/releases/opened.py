@@ -173,8 +173,9 @@ class OpenedRelease:
         return self._of_rows("score_samples", rows)
 
     def transform(self, rows: Rows) -> Array:
-        """Each row in the model's coordinates ``(n, k)``: expected factors, distances to centres,
-        hidden units, or what lies above the mean.
+        """Each row in the model's coordinates ``(n, k)``: expected factors, distances to centres
+        (each column in half ranges of its limits, as the fit measures them), hidden units, or what
+        lies above the mean.
 
         Raises InputError where the model has none, and for rows that cannot be read (:meth:`rows`).
         """
@@ -183,11 +184,11 @@ class OpenedRelease:
     def score(self, rows: Rows, y: Any = None) -> float:
         """How well rows suit the model, as scikit-learn counts it: more is better.
 
-        Mean log density of a row; of centres minus the sum of squared distances; of classes and
-        outcomes the share that is right; of a target R squared. y: classes or targets ``(n,)``, by
-        default the column of the rows that the schema names. Computed on the rows that are passed:
-        if they are private, the score is not. Raises InputError where the model has no score, and
-        for rows without y.
+        Mean log density of a row; of centres minus the sum of squared distances, as of
+        :meth:`transform`; of classes and outcomes the share that is right; of a target R squared.
+        y: classes or targets ``(n,)``, by default the column of the rows that the schema names.
+        Computed on the rows that are passed: if they are private, the score is not. Raises
+        InputError where the model has no score, and for rows without y.
         """
         self._demand("score")
         framed = self._framed(self.rows(rows))
