@@ -99,7 +99,12 @@ def _column(texts: Sequence[str] | None, file: FileFormat) -> ColumnProposal:
         return ColumnProposal("empty")
     if _all_whole_dates(entries):
         return ColumnProposal("date", (), WHOLE_DATES, "number")
-    symbols = tuple(symbol for symbol in SYMBOLS if any(_beside(text, symbol) for text in entries))
+    beside = [text for text in entries if text.startswith(SYMBOLS) or text.endswith(SYMBOLS)]
+    symbols = tuple(
+        symbol
+        for symbol in SYMBOLS
+        if any(text.startswith(symbol) or text.endswith(symbol) for text in beside)
+    )
     if _all_read(entries, CellForm(file, symbols)):
         return ColumnProposal("number", symbols)
     fitting = [form for form in DATE_FORMATS if _all_read(entries, CellForm(file, (), form))]
@@ -123,10 +128,6 @@ def _all_whole_dates(texts: Sequence[str]) -> bool:
         and form.standard(text) is not None
         for text in days
     )
-
-
-def _beside(text: str, symbol: str) -> bool:
-    return text.startswith(symbol) or text.endswith(symbol)
 
 
 def _all_read(texts: Sequence[str], form: CellForm) -> bool:
