@@ -82,6 +82,12 @@ def test_the_table_of_classes_names_them_and_warns_of_those_that_noise_ate(run: 
     words = ["--delta", 1e-5, "--adjacency", "label", "--method", "staged", "--seed", 1]
     lost = run("fit", "gmm-release", "bundled:five_parties", "--epsilon", 0.1, *words).out
     assert "Warning: the noise outweighs" in " ".join(lost.split())
+    found = run("fit", "gmm-release", "bundled:five_parties", "--epsilon", 0.1, *words, "--json")
+    parameters = found.json["parameters"]
+    sizes, weights = np.array(parameters["sizes"]), np.array(parameters["weights"])
+    shares = sizes / sizes.sum()
+    assert np.any(np.abs(shares - weights) > 0.01), "a class in doubt weighs less in the mixture"
+    assert all(f" {share:.1%} " in lost for share in shares), "but has as many rows"
     kept = run("fit", "gmm-release", "bundled:five_parties", "--epsilon", 4, *words).out
     assert "Warning" not in kept
     assert all(name in kept for name in ("Lake", "Hill", "Coast", "Woods", "Town"))

@@ -109,20 +109,30 @@ def warned(classes: tuple[str, ...], doubts: Array) -> tuple[str, ...]:
     """What a user should be told of classes and their doubt ``(K,)``.
 
     >>> warned(("cat", "dog"), np.array([0.1, 3.0]))
-    ('the noise outweighs the data on dog: too few rows',)
+    ('the noise outweighs the data on dog: too few rows, or columns that hardly vary there',)
     """
     lost = [name for name, doubt in zip(classes, doubts, strict=True) if doubt > UNUSABLE]
     if not lost:
         return ()
     if len(lost) == len(classes):
-        return ("the noise outweighs every class: this budget is too small for these rows",)
-    return (f"the noise outweighs the data on {', '.join(lost)}: too few rows",)
+        return (
+            "the noise outweighs every class: this budget is too small for these rows, or columns "
+            "determine one another, as all values of a category do (leave one of them out)",
+        )
+    names = ", ".join(lost)
+    return (
+        f"the noise outweighs the data on {names}: too few rows, or columns that hardly vary there",
+    )
 
 
 def result_table(record: dict[str, Any]) -> Table:
-    """As groups, by the names of their classes; what noise has eaten is said."""
-    parameters = record["parameters"]
-    _, lines = group_table(record, "class")
+    """As groups, by the names of their classes; what noise has eaten is said.
+
+    Shares are those of the noisy sizes: a class in doubt weighs less in the mixture.
+    """
+    sizes = np.array(record["parameters"]["sizes"])
+    parameters = record["parameters"] | {"weights": sizes / sizes.sum()}
+    _, lines = group_table(record | {"parameters": parameters}, "class")
     for name, line in zip(parameters["classes"], lines, strict=True):
         line["class"] = name
     about = "Each class: its share of the rows, and mean ± standard deviation of each column."
