@@ -32,6 +32,7 @@ from dpcore.releases.api import Release, planned_noise, release
 from dpcore.releases.beside import FILES
 from dpcore.releases.filter import Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, State
+from dpcore.releases.paid import protected
 from dpcore.schema import Schema
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.table import PrivateTable, locked
@@ -150,6 +151,19 @@ def planned(state: State, scenario: Scenario) -> Plan:
     ]
     worst = max(shares, key=sum)
     return Plan(state, *worst)
+
+
+def refused(plan: Plan, scenario: Scenario, table: PrivateTable | PrivateCorpus) -> str:
+    """Why the ledger does not pay for a release: it protects others, or too little is left; or
+    nothing."""
+    assert table.schema is not None  # it was fitted on Explore
+    request = scenario.setting().request(scenario.epsilon)
+    try:
+        plan.state.terms.demand(protected(request, table.schema))
+    except InputError as refusal:
+        return str(refusal)
+    left = plan.state.left_amount
+    return "" if plan.fits else texts.does_not_fit(left.epsilon, left.delta)
 
 
 def _cost(state: State, stated: Amount) -> tuple[int, ...]:

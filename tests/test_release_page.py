@@ -138,12 +138,18 @@ def test_a_name_of_a_ledger_that_no_file_can_have_is_told(name: str, words: str)
     assert words in texts(page(Path(name)))
 
 
-def test_a_ledger_for_others_is_refused_when_spending_and_stays_as_it_is(path: Path) -> None:
-    BudgetLedger.create(path, Amount(2.0, 1e-5), unit="household")
+@pytest.mark.parametrize("epsilon", [2.0, 0.5])
+def test_a_ledger_for_others_is_refused_whatever_is_left_and_stays_as_it_is(
+    epsilon: float, path: Path
+) -> None:
+    """To ask for less would not help."""
+    BudgetLedger.create(path, Amount(epsilon, 1e-5), unit="household")
     at = page(path)
     at.checkbox[0].check().run()
-    at.button[-1].click().run()
-    assert "protects one household" in texts(at)
+    with pytest.raises(InputError, match="protects one household") as refusal:
+        BudgetLedger(path).state().terms.demand(Protected("replace_one", "person"))
+    assert [one.value for one in at.error] == [str(refusal.value)]
+    assert at.button[-1].disabled
     assert BudgetLedger(path).state().releases == ()
 
 
@@ -342,6 +348,12 @@ def test_a_delta_above_one_over_the_rows_is_refused_before_it_is_spent(path: Pat
     BudgetLedger.create(other, Amount(2.0, 1e-2), adjacency="add_remove")
     said = texts(page(other, delta=1e-3, adjacency="add_remove"))
     assert release_texts.delta_too_large("row") not in said, "a refusal tells of a private number"
+
+
+def test_no_less_is_asked_for_than_the_page_can_release() -> None:
+    least = release_texts.LEAST
+    assert "ask for at most ε = 0.01 " in release_texts.does_not_fit(least, 1e-5)
+    assert "ask for" not in release_texts.does_not_fit(0.9 * least, 1e-5)
 
 
 def test_the_page_splits_and_counts_otherwise(path: Path) -> None:

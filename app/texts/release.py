@@ -240,8 +240,17 @@ ANYONE_CAN_CHECK = (
 )
 
 
+LEAST = 0.01  # epsilon of a release on the page
+
+
 def does_not_fit(epsilon: float, delta: float) -> str:
     """A release of more than is left. epsilon, delta: what is left."""
+    if epsilon < LEAST:
+        return (
+            f"This release does not fit into the ledger: at most ε = {show_most(epsilon)} at "
+            f"δ = {show_delta(delta, down=True)} is left, and a release on this page takes at "
+            f"least ε = {LEAST}. Nothing is spent."
+        )
     return (
         f"This release does not fit into the ledger: ask for at most ε = {show_most(epsilon)} at "
         f"δ = {show_delta(delta, down=True)}. Nothing is spent."

@@ -103,7 +103,7 @@ def budget(scenario: Scenario) -> None:
     """Epsilon and delta of this release; the same as on Explore."""
     left, right = st.columns(2)
     epsilon = left.number_input(
-        "ε of this release", 0.01, 100.0, scenario.epsilon, 0.1, format="%.3g"
+        "ε of this release", texts.LEAST, 100.0, scenario.epsilon, 0.1, format="%.3g"
     )
     delta = right.number_input("δ of this release", 1e-12, 0.5, scenario.delta, 1e-6, format="%e")
     if (epsilon, delta) != (scenario.epsilon, scenario.delta):
@@ -338,9 +338,9 @@ def spending(
         "controller": left_column.text_input(texts.CONTROLLER, help=texts.FOR_REPORT),
         "purpose": right_column.text_input(texts.PURPOSE, help=texts.FOR_REPORT),
     }
-    if not plan.fits:
-        left = plan.state.left_amount
-        st.error(texts.does_not_fit(left.epsilon, left.delta))
+    refused = releasing.refused(plan, scenario, table)
+    if refused:
+        st.error(literal(refused))
     sure = st.checkbox(
         texts.confirmation(scenario.epsilon, again="released" in st.session_state),
         key=f"sure_{plan.state.fingerprint}_{scenario.as_query()}",  # to anything else: not yet
@@ -349,7 +349,7 @@ def spending(
     if large:
         thing = "row" if table.schema is None else table.schema.thing
         st.error(texts.delta_too_large(thing))
-    ready = sure and plan.fits and not large
+    ready = sure and not refused and not large
     if st.button("Release", type="primary", disabled=not ready) and ready:
         try:
             release = releasing.spend(scenario, table, chosen_on, path, **statements)

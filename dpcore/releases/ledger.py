@@ -79,6 +79,27 @@ class Terms:
     who: Protected
     filter: str
 
+    def demand(self, who: Protected) -> None:
+        """Raise InputError for a release that protects others, or fewer rows of theirs."""
+        if who.adjacency != self.adjacency:
+            raise InputError(
+                "adjacency",
+                f"this ledger's is {self.adjacency} ({protects(self.adjacency, self.unit)})",
+                f"choose {self.adjacency}, or another ledger",
+            )
+        if who.unit != self.unit:
+            raise InputError(
+                "unit",
+                f"this ledger protects one {self.unit}, but each row is about one {who.unit}",
+                "name the same unit in the schema, or use another ledger",
+            )
+        if who.rows < self.who.rows:
+            raise InputError(
+                "rows_per_person",
+                f"this ledger protects one {self.unit} with up to {self.who.rows} rows",
+                "protect at least as many in each release",
+            )
+
     @property
     def adjacency(self) -> str:
         """The neighbouring relation of every release."""
@@ -315,7 +336,7 @@ class BudgetLedger:
                 "for is recorded there",
                 "free some space",
             )
-        _demand_terms(state.terms, who)
+        state.terms.demand(who)
         _demand_room(state, filter_of(state.terms.filter).cost(ledger, stated))
         return state
 
@@ -359,7 +380,7 @@ class BudgetLedger:
         content = _canonical(output)
         with self._writing() as database:
             state = _state(database)
-            _demand_terms(state.terms, who)
+            state.terms.demand(who)
             cost = filter_of(state.terms.filter).cost(ledger, stated)
             _demand_room(state, cost)
             body = {
@@ -549,27 +570,6 @@ def _covers(line: Line, ledger: Ledger, name: str) -> bool:
     """Whether a line paid for everything in a ledger."""
     due = filter_of(name).cost(ledger, Amount(line.body["epsilon"], line.body["delta"]))
     return all(paid >= units for paid, units in zip(map(int, line.body["cost"]), due, strict=True))
-
-
-def _demand_terms(terms: Terms, who: Protected) -> None:
-    if who.adjacency != terms.adjacency:
-        raise InputError(
-            "adjacency",
-            f"this ledger's is {terms.adjacency} ({protects(terms.adjacency, terms.unit)})",
-            f"choose {terms.adjacency}, or another ledger",
-        )
-    if who.unit != terms.unit:
-        raise InputError(
-            "unit",
-            f"this ledger protects one {terms.unit}, but each row is about one {who.unit}",
-            "name the same unit in the schema, or use another ledger",
-        )
-    if who.rows < terms.who.rows:
-        raise InputError(
-            "rows_per_person",
-            f"this ledger protects one {terms.unit} with up to {terms.who.rows} rows",
-            "protect at least as many in each release",
-        )
 
 
 def _demand_room(state: State, cost: tuple[int, ...]) -> None:
