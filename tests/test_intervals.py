@@ -160,6 +160,23 @@ def test_a_higher_level_reaches_farther_and_a_seed_repeats() -> None:
     assert fit.intervals(seed=3).as_dict() == fit.intervals(seed=3).as_dict()
 
 
+def test_intervals_of_chances_do_not_depend_on_the_columns_limits() -> None:
+    """Chances of a yes are shares of the way to it, wherever a no and a yes lie."""
+    rng, found = np.random.default_rng(0), []
+    rows = rng.random((600, 4)) < np.where(rng.random((600, 1)) < 0.5, 0.8, 0.2)
+    for low, high in ((0.0, 1.0), (7305.0, 21914.0)):
+        frame = pd.DataFrame(low + (high - low) * rows, columns=list("abcd"))
+        table = dp.load(frame, schema=dp.Schema.from_bounds(dict.fromkeys("abcd", (low, high))))
+        fit = dp.fit("bernoulli", table, privacy=dp.Privacy(2.0, 1e-5), n_components=2, seed=0)
+        ends = fit.intervals().same_rows["chances"]
+        assert np.all(
+            (ends[..., 0] <= fit.parameters.chances) & (fit.parameters.chances <= ends[..., 1])
+        )
+        found.append((ends, fit.told_apart))
+    np.testing.assert_allclose(found[0][0], found[1][0], atol=1e-6)
+    assert found[0][1] == found[1][1]
+
+
 def test_intervals_of_centres_do_not_depend_on_the_columns_units() -> None:
     """Drawn rows spread about their centres by the half ranges in which the fit counts distances:
     incomes do not spread ages over all their limits."""

@@ -241,7 +241,10 @@ class _Simulated:
         self.worlds, self.draws, self.simulated = worlds, draws, min(self.rows, most)
         self.released = self._arrays(fit.parameters)
         columns = self.schema.numeric_columns()
-        self.scale = np.array([column.upper - column.lower for column in columns])
+        places = np.array([[column.lower, column.upper] for column in columns])
+        if self.uncertainty.places in self.uncertainty.shares:  # of the way from no to yes
+            places = np.broadcast_to([0.0, 1.0], places.shape)
+        self.limits, self.scale = places, places[:, 1] - places[:, 0]
 
     def intervals(self, level: float, seed: int) -> Intervals:
         moved, both = self._distances(self.uncertainty.draw, seed)
@@ -372,8 +375,7 @@ class _Simulated:
                 own = np.einsum("...iie->...ie", ends) if value.ndim > 1 else ends
                 own[:] = np.maximum(own, 0.0)
             if name == self.uncertainty.places and self._inside_limits:
-                limits = [[c.lower, c.upper] for c in self.schema.numeric_columns()]
-                ends[:] = np.clip(ends, *np.transpose(limits)[..., None])
+                ends[:] = np.clip(ends, *self.limits.T[..., None])
             lost = self.uncertainty.lost(self.fit.parameters)
             intervals[name][np.broadcast_to(lost, len(value))] = np.nan
         return intervals
