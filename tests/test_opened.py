@@ -25,6 +25,7 @@ from scipy.special import expit
 from support import ROOT, every
 
 import dpcore as dp
+from dpcore.datasets.load import read_frame
 from dpcore.declaration import declaration, declarations
 from dpcore.errors import DPCoreError, InputError, ReplayError
 from dpcore.models.gradient_em import symmetric
@@ -382,6 +383,23 @@ def test_a_score_needs_what_it_compares_with() -> None:
             release.score(rows, y)
     with pytest.raises(InputError, match="amount: some cells are missing or infinite"):
         opened("missing-regression").score(NEW.assign(amount=None))
+
+
+def test_classes_are_compared_with_the_label_also_where_there_is_a_target(tmp_path: Path) -> None:
+    table, frame = dp.load("bundled:iris"), read_frame("bundled:iris").assign(spare=0.5)
+    spare = Column("spare", "target", lower=0.0, upper=1.0)
+    schema = replace(table.schema, columns=(*table.schema.columns, spare))
+    dp.BudgetLedger.create(tmp_path / "b.sqlite", Amount(9.0, 1e-4), unit=schema.unit)
+    dp.release(
+        "gmm-release",
+        dp.load(frame, schema=schema),
+        privacy=dp.Privacy(8.0, 1e-4),
+        ledger=tmp_path / "b.sqlite",
+        out=tmp_path / "out",
+    )
+    release = dp.open_release(tmp_path / "out")
+    assert release.score(frame) == release.score(frame, frame[schema.label])
+    release.score(release.sample(20))
 
 
 def test_what_is_asked_for_must_be_there() -> None:

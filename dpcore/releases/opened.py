@@ -442,7 +442,7 @@ class OpenedRelease:
         """Classes or targets ``(n,)`` of so many rows to compare with, each cell read alone."""
         import pandas as pd
 
-        name = str(self.schema.target or self.schema.label)
+        name = str(self.schema.label if self.model.reads == "label" else self.schema.target)
         if y is None and isinstance(rows, pd.DataFrame) and name in rows.columns:
             demand_column(rows, name)
             y = rows[name]
