@@ -402,6 +402,18 @@ def test_classes_are_compared_with_the_label_also_where_there_is_a_target(tmp_pa
     release.score(release.sample(20))
 
 
+@every("model", ["mixture-regression", "missing-regression"])
+def test_synthetic_rows_of_a_regression_have_its_target_inside_its_limits(model: str) -> None:
+    release = opened(model)
+    rows = release.sample(500)
+    assert [*rows.columns] == [*release.columns, "amount"]
+    assert rows["amount"].between(0.0, 1.0).all()
+    written = read_frame(made(model).folder / "synthetic.csv")
+    assert [*written.columns] == [*rows.columns]
+    if "score" in release.methods:
+        release.score(rows)
+
+
 def test_what_is_asked_for_must_be_there() -> None:
     with pytest.raises(InputError, match="what: 'guess' is not known; choose predict, predict_pro"):
         opened("gmm").answers(NEW, ["guess"])

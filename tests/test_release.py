@@ -233,13 +233,25 @@ def test_a_dossier_names_what_the_rounding_of_other_rows_rests_on(
     assert ("1 to 4,194,304 rows" in told) == hidden
 
 
+@pytest.mark.parametrize(
+    ("model", "role", "options"),
+    [
+        ("gmm", "feature", {"n_components": 1}),
+        ("mixture-regression", "target", {"sigma": 1.0, "own": False}),
+    ],
+)
 def test_synthetic_rows_far_from_0_stay_apart_and_inside_the_limits(
-    book: Path, tmp_path: Path
+    model: str, role: str, options: dict[str, Any], book: Path, tmp_path: Path
 ) -> None:
-    far = dp.Schema.from_bounds({"a": (1_000_000, 1_000_005), "b": (0, 1)})
+    far = dp.Schema(
+        (
+            dp.Column("a", role=role, lower=1_000_000.0, upper=1_000_005.0),
+            dp.Column("b", lower=0.0, upper=1.0),
+        )
+    )
     rows = np.random.default_rng(0).uniform(size=(200, 2)) * [5.0, 1.0] + [1e6, 0.0]
     data = dp.load(pd.DataFrame(rows, columns=["a", "b"]), schema=far)
-    api.release("gmm", data, privacy=asked(), ledger=book, out=tmp_path / "out", n_components=1)
+    api.release(model, data, privacy=asked(), ledger=book, out=tmp_path / "out", **options)
     drawn = pd.read_csv(tmp_path / "out" / "synthetic.csv")
     assert drawn["a"].between(1_000_000, 1_000_005).all()
     assert drawn["a"].nunique() > 500

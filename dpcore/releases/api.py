@@ -410,6 +410,7 @@ def _as_csv(fit: Fit, rows: int, schema: Schema) -> str | None:
     except InputError:
         return None
     limits = [(column.lower, column.upper) for column in schema.numeric_columns()]
+    limits += [(column.low, column.high) for column in schema.columns if column.role == "target"]
     figures = max((6 + common_digits(max(map(abs, ends)), ends) for ends in limits), default=6)
     written = with_dates(fit.sample(rows, schema=schema), schema)
     return as_csv(written, f"%.{min(figures, MOST_DIGITS)}g")
