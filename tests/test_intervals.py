@@ -71,6 +71,29 @@ def test_ends_are_numbers_that_a_parameter_can_be(model: str) -> None:
         assert np.any(low < 0.0)
 
 
+@every("model", ["mean", "gmm"])
+def test_a_place_that_noise_moved_out_of_the_limits_is_as_uncertain_as_one_at_them(
+    model: str,
+) -> None:
+    """Its interval had shrunk to the limit itself, where the noise is smaller than the move."""
+    fit = fitted(model, 200.0)
+    name = declaration(model).load(declaration(model).uncertainty).places
+    lower = np.array([column.lower for column in fit.schema.numeric_columns()])
+    moved = replace(
+        fit,
+        parameters=replace(
+            fit.parameters, **{name: 0.0 * getattr(fit.parameters, name) + lower - 1.0}
+        ),
+    )
+    simulated = _Simulated(moved, None, None)
+    reach = {
+        part: 0.5 + np.zeros((3, *np.shape(value))) for part, value in simulated.released.items()
+    }
+    ends = simulated._around(reach, 0.9)[name]
+    np.testing.assert_array_equal(ends[..., 0], np.broadcast_to(lower, ends.shape[:-1]))
+    assert np.all(ends[..., 1] > lower)
+
+
 def test_classes_of_public_features_can_be_told_apart_as_others_can() -> None:
     """The method leaves the choice of its releases to the fit, which made a single one."""
     labels = dp.Privacy(epsilon=1.0, delta=1e-5, adjacency="label")

@@ -367,14 +367,16 @@ class _Simulated:
         for name, value in self.released.items():
             reaches = [np.quantile(np.abs(law[name]), level, axis=0) for law in moved]
             reach = self.uncertainty.widen * np.max(reaches, axis=0)
-            ends = np.stack([value - reach, value + reach], axis=-1)
+            inside = name == self.uncertainty.places and self._inside_limits
+            middle = np.clip(value, *self.limits.T) if inside else value  # no farther from any
+            ends = np.stack([middle - reach, middle + reach], axis=-1)
             intervals[name] = ends
             if name in self.uncertainty.shares + self.uncertainty.cosines:
                 ends[:] = np.clip(ends, 0.0 if name in self.uncertainty.shares else -1.0, 1.0)
             if name in self.uncertainty.variances:
                 own = np.einsum("...iie->...ie", ends) if value.ndim > 1 else ends
                 own[:] = np.maximum(own, 0.0)
-            if name == self.uncertainty.places and self._inside_limits:
+            if inside:
                 ends[:] = np.clip(ends, *self.limits.T[..., None])
             lost = self.uncertainty.lost(self.fit.parameters)
             intervals[name][np.broadcast_to(lost, len(value))] = np.nan
