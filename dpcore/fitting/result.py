@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from dpcore.fitting.intervals import Intervals
     from dpcore.wall.data import PrivateCorpus
     from dpcore.wall.table import PrivateTable
-
-
-DRAWS = 100  # of rows, while some lie outside the limits
 
 
 @dataclass(frozen=True)
@@ -65,8 +62,10 @@ class Fit:
         draw = partial(self.parameters.sample, rng=np.random.default_rng(seed))
         limits = schema or self.schema
         if isinstance(limits, Schema):  # documents have a vocabulary, and no limits
+            from dpcore.fitting.drawn import drawn_inside  # which a fit alone does not need
+
             target = limits.target if declaration(self.model).reads == "target" else None
-            return _drawn_inside(draw, count, limits, target)
+            return drawn_inside(draw, count, limits, target)
         rows: pd.DataFrame = draw(count)
         return rows
 
@@ -128,39 +127,3 @@ def _seen_of(schema: Any, reads: str) -> Any:
     roles = ("feature", others.get(reads, "feature"))
     read = [column for column in schema.columns if column.role in roles and column.type != "text"]
     return [(column.name, column.categories) for column in sorted(read, key=lambda c: c.role)]
-
-
-def _drawn_inside(
-    draw: Callable[[int], pd.DataFrame], count: int, schema: Schema, target: str | None
-) -> pd.DataFrame:
-    """Rows drawn anew while numbers and dates lie outside the limits; what stays outside is moved
-    to them, as are the cells of binary columns and of categories, whose limits are 0 and 1.
-    target: the name of the last column, if it is what a regression explains.
-
-    A model that hardly ever draws a row inside the limits says little about real rows; then the
-    rest lies at the limits.
-    """
-    import pandas as pd
-
-    def drawn() -> pd.DataFrame:
-        rows = draw(count)
-        return rows if target is None else rows.set_axis([*rows.columns[:-1], target], axis=1)
-
-    rows = drawn()
-    ends = {c.name: (c.lower, c.upper) for c in schema.numeric_columns() if c.name in rows}
-    if target is not None:
-        ends[target] = (schema.column(target).low, schema.column(target).high)
-    low, high = (pd.Series({name: pair[side] for name, pair in ends.items()}) for side in (0, 1))
-    numbers = [c.name for c in schema.columns if c.is_number and c.name in ends]
-    batches, missing = [], count
-    for _ in range(DRAWS):
-        cells = rows[numbers]
-        inside = ((cells >= low[numbers]) & (cells <= high[numbers])).all(axis=1)
-        batches.append(rows[inside].head(missing))
-        missing -= len(batches[-1])
-        if not missing:
-            break
-        rows = drawn()
-    rows = pd.concat([*batches, rows.head(missing)], ignore_index=True)
-    rows[list(ends)] = rows[list(ends)].clip(low, high, axis=1)
-    return rows
