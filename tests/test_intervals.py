@@ -89,7 +89,7 @@ def test_a_place_that_noise_moved_out_of_the_limits_is_as_uncertain_as_one_at_th
     reach = {
         part: 0.5 + np.zeros((3, *np.shape(value))) for part, value in simulated.released.items()
     }
-    ends = simulated._around(reach, 0.9)[name]
+    ends = simulated._around(0.9, reach)[name]
     np.testing.assert_array_equal(ends[..., 0], np.broadcast_to(lower, ends.shape[:-1]))
     assert np.all(ends[..., 1] > lower)
 
