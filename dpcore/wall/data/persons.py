@@ -2,10 +2,12 @@
 
 **Who.** Cells of the column are one id where :func:`~dpcore.schema.category_meant` finds one
 meaning: blanks and quotes around a text do not count, and numbers are told apart by value, whatever
-the type of the column, as far as a float does. So a person's rows are never taken for two persons'
-because of where or how they are stored. A row without an id counts for nobody and is left out: to
-refuse it would answer a question about private rows, and to take each for a person of its own would
-leave unprotected whoever has several.
+the type of the column. So a person's rows are never taken for two persons' because of where or how
+they are stored. A number of which a float may not tell the next, or an infinite one, is refused: if
+two persons had one id, the rows of one would move those of the other that count, up to m of them
+against m others, also where a person is only removed. A row without an id counts for nobody and is
+left out: to refuse it would answer a question about private rows, and to take each for a person of
+its own would leave unprotected whoever has several.
 
 **Which rows.** Of a person's rows those m count that come first in the order of a number mixed from
 the id and from what models see of the row (so no kind of row is preferred in all persons).
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
 
 Numbers = NDArray[np.uint64]
 NOBODY = (*MISSING_TOKENS, "nan")  # what the id of a row without one means
+FIRST_ALIKE = 2.0**53  # the first whole number that as a float is also the next one
 
 
 def demand_all_of_a_row(adjacency: str) -> None:
@@ -75,7 +78,8 @@ def limited(table: PrivateTable, name: str, most: int) -> tuple[PrivateTable, in
     """The rows that count, at most ``most`` of each id in the column ``name``, and how many ids.
 
     A table in parts is read once for that, and 24 bytes a row are held meanwhile.
-    Raises InputError where the column is not there, or as :func:`~dpcore.schema.numbers_of` does.
+    Raises InputError where the column is not there, or holds a number that floats do not tell from
+    others, or as :func:`~dpcore.schema.numbers_of` does.
     """
     schema = demand_bounds(table)
     if not isinstance(table, PartedTable):
@@ -139,6 +143,12 @@ def _marks(frame: pd.DataFrame, schema: Schema, name: str) -> tuple[Numbers, Num
     """Of each row a number of its id ``(n, 2)``, zeros for none, and one of id and row ``(n,)``."""
     demand_column(frame, name)
     codes, meant = factorized_texts(categories_meant(frame[name]))
+    if any(map(_is_vast, meant)):
+        raise InputError(
+            name,
+            "some ids are numbers of 9,007,199,254,740,992 or more, which cannot be told apart",
+            "put a letter before each id",
+        )
     ids = np.array([_number(meaning) for meaning in meant], dtype=np.uint64).reshape(-1, 2)[codes]
     cells = numbers_of(frame, schema) + 0.0  # -0 is 0
     cells[np.isnan(cells)] = np.nan  # in one way
@@ -156,6 +166,14 @@ def _marks_of_part(
     marks = [none, *(_marks(frame, schema, name) for frame in part.blocks(schema))]
     ids, rows = (np.concatenate(column) for column in zip(*marks, strict=True))
     return ids, rows
+
+
+def _is_vast(meant: str) -> bool:
+    """Whether what an id means may be what another number means, too."""
+    try:
+        return abs(float(meant)) >= FIRST_ALIKE
+    except ValueError:
+        return False
 
 
 def _number(meant: str) -> tuple[int, int]:
