@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from support import every
 from test_documentation import page
 from test_wall_neighbours import COLUMNS, RECIPES, Compared, compared, hostile, people
@@ -166,6 +168,15 @@ def test_two_persons_whose_ids_are_one_float_are_refused(ids: list[Any], tmp_pat
     for rows in (dp.load(frame, schema=PLAIN), parted(file, PLAIN)):
         with pytest.raises(InputError, match=r"who: .* cannot be told apart"):
             limited(rows, "who", 1)
+
+
+def test_ids_that_are_no_utf_8_are_told_apart(tmp_path: Path) -> None:
+    raw = pa.array([b"M\xfcller", b"M\xf6ller", "Müller".encode()], pa.binary())
+    texts = pa.Array.from_buffers(pa.string(), len(raw), raw.buffers())
+    file = tmp_path / "rows.parquet"
+    parquet.write_table(pa.table({"who": texts, "x": [0.0, 5.0, 9.0], "y": [0.0] * 3}), file)
+    for rows in (dp.load(file, schema=PLAIN), parted(file, PLAIN)):
+        assert limited(rows, "who", 1)[1] == 3
 
 
 def test_numbers_are_one_id_in_whatever_type_of_column_they_lie() -> None:

@@ -201,7 +201,8 @@ def _holds_bytes(kind: pa.DataType) -> bool:
 
 def frame_of_arrow(table: pa.Table) -> pd.DataFrame:
     """Columns of Arrow's as they are, but for dates, times and texts that hold no text: pandas
-    would refuse them all for one of them. They become texts, each cell for itself.
+    would refuse them all for one of them. They become texts, each cell for itself, and different
+    cells different texts: they may be ids.
     """
     import pyarrow as pa
 
@@ -210,7 +211,9 @@ def frame_of_arrow(table: pa.Table) -> pd.DataFrame:
             texts = table.column(at).cast(pa.string())
         elif _is_text(field.type) and not _is_valid(table.column(at)):
             raw = table.column(at).cast(pa.large_binary()).to_pylist()
-            texts = pa.array([None if b is None else b.decode("utf-8", "replace") for b in raw])
+            texts = pa.array(
+                [None if b is None else b.decode("utf-8", "backslashreplace") for b in raw]
+            )
         else:
             continue
         table = table.set_column(at, field.name, texts)
