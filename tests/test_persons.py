@@ -415,6 +415,15 @@ def test_two_columns_of_ids_are_refused_and_one_without_cells_too() -> None:
         dp.fit("gmm", PrivateTable.seal(table_of_two().drop(columns="who"), PLAIN), **words)
 
 
+def test_an_id_that_names_no_column_of_ids_is_refused_in_python_too() -> None:
+    lost = dp.Schema(PLAIN.columns[:2], id="who")  # which protected rows, not persons
+    words: dict[str, Any] = {"privacy": dp.Privacy(epsilon=1.0, delta=1e-5), "n_components": 1}
+    with pytest.raises(InputError, match=r"table\.id: 'who' names no column of the schema"):
+        dp.load(table_of_two(), schema=lost)
+    with pytest.raises(InputError, match=r"table\.id: 'who' names no column of the schema"):
+        dp.fit("gmm", dp.load(table_of_two()), schema=lost, **words)
+
+
 def test_a_release_says_whom_it_protects_and_a_refusal_spends_nothing(tmp_path: Path) -> None:
     limit, path = Amount(2.0, 1e-5), tmp_path / "budget.sqlite"
     book = BudgetLedger.create(path, limit, unit="patient", rows_per_person=2)

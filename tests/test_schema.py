@@ -131,7 +131,7 @@ def test_an_unknown_key_is_refused_with_the_nearest_known_one(text: str, near: s
 def test_an_id_must_name_a_column_that_says_whose_a_row_is(tmp_path: Path) -> None:
     """Else rows would be protected where persons are meant; what dossiers hold still opens."""
     path, column = tmp_path / "t.toml", "[columns.age]\nlower = 0\nupper = 110\n"
-    for name, found in (("Nr", "no column of this file"), ("age", "a column that models read")):
+    for name, found in (("Nr", "no column of the schema"), ("age", "a column that models read")):
         text = f'[table]\nid = "{name}"\n{column}'
         path.write_text(text)
         with pytest.raises(InputError, match=f"table.id: '{name}' names {found}"):

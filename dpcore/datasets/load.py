@@ -169,7 +169,7 @@ def _public_schema(
 ) -> Schema | None:
     """The schema that was given, or the one that came with the data."""
     if isinstance(schema, Schema):
-        return schema
+        return schema.demand_id()
     return schema_with(source, array) if schema is None else Schema.from_toml(schema)
 
 

@@ -205,9 +205,8 @@ def fit_grid(
     if table.things == "documents" and declaration(model).reads != "documents":
         raise InputError("model", "the data are documents, not rows of numbers", "choose lda")
     if schema is not None and isinstance(table, PrivateTable):
-        table = table.with_schema(
-            schema if isinstance(schema, Schema) else Schema.from_toml(schema)
-        )
+        stated = schema if isinstance(schema, Schema) else Schema.from_toml(schema)
+        table = table.with_schema(stated.demand_id())
     for request in privacy or ():
         demand_privacy(request)
     requests = _charged(_alike(privacy), table.schema)

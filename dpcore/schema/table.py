@@ -348,18 +348,22 @@ class Schema:
 
     @classmethod
     def of_file(cls, text: str, name: str) -> Schema:
-        """Read the text of a schema file that somebody wrote: its ``id`` must name a column that no
-        model reads, or rows would be protected where persons are meant. Raises InputError."""
-        schema = cls.parse(text, name)
-        if schema.id is not None and schema.person != schema.id:
-            listed = any(column.name == schema.id for column in schema.columns)
-            named = "a column that models read" if listed else "no column of this file"
+        """Read the text of a schema file that somebody wrote. Raises InputError for every mistake,
+        also that of :meth:`demand_id`."""
+        return cls.parse(text, name).demand_id()
+
+    def demand_id(self) -> Schema:
+        """The schema itself. Raises InputError where ``id`` does not name a column that no model
+        reads: rows would be protected where persons are meant. (Dossiers of old have such ids.)"""
+        if self.id is not None and self.person != self.id:
+            listed = any(column.name == self.id for column in self.columns)
+            named = "a column that models read" if listed else "no column of the schema"
             raise InputError(
                 "table.id",
-                f"{schema.id!r} names {named}",
-                f'write role = "id" in [columns.{document.toml_key(schema.id)}], or remove the id',
+                f"{self.id!r} names {named}",
+                f'write role = "id" in [columns.{document.toml_key(self.id)}], or remove the id',
             )
-        return schema
+        return self
 
     @classmethod
     def parse(cls, text: str, name: str = "schema") -> Schema:
