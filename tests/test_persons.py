@@ -34,7 +34,7 @@ from dpcore.fitting.api import fit_grid
 from dpcore.fitting.intervals import ONE_ROW_EACH
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger
-from dpcore.schema import Schema
+from dpcore.schema import FileFormat, Schema
 from dpcore.wall.custodian import custodian_vectors
 from dpcore.wall.data import FeatureRows, LabelledRows, MaskedRows
 from dpcore.wall.data.persons import limited
@@ -189,6 +189,16 @@ def test_a_row_without_an_id_moves_nothing() -> None:
     frame = table(["a", "b", "b", "c"])
     more = pd.concat([frame, table([None, "?"], seed=1)], ignore_index=True)
     assert counting(more, 2) == counting(frame, 2)
+
+
+@every("kind", ["str", object, "float64"])
+def test_a_row_whose_id_is_a_mark_for_a_missing_cell_is_nobodys(kind: Any) -> None:
+    """All of them were one person's, of whom some counted."""
+    marked = replace(PLAIN, file=FileFormat(missing_marks=("-", "-99.0")))
+    ids = [1, -99, 2, -99] if kind == "float64" else ["1", "-", "2", "-99", " - "]
+    frame = table(ids).astype({"who": kind})
+    kept, persons = limited(dp.load(frame, schema=marked), "who", 2)
+    assert (list(kept._frame["x"]), persons) == (list(frame["x"][[0, 2]]), 2)
 
 
 def test_a_person_with_very_many_rows_counts_no_more_than_another() -> None:

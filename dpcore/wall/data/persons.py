@@ -5,9 +5,10 @@ meaning: blanks and quotes around a text do not count, and numbers are told apar
 the type of the column. So a person's rows are never taken for two persons' because of where or how
 they are stored. A number of which a float may not tell the next, or an infinite one, is refused: if
 two persons had one id, the rows of one would move those of the other that count, up to m of them
-against m others, also where a person is only removed. A row without an id counts for nobody and is
-left out: to refuse it would answer a question about private rows, and to take each for a person of
-its own would leave unprotected whoever has several.
+against m others, also where a person is only removed. A row without an id, or with one of the
+schema's marks for a missing cell, counts for nobody and is left out: to refuse it would answer a
+question about private rows, and to take each for a person of its own would leave unprotected
+whoever has several.
 
 **Which rows.** Of a person's rows those m count that come first in the order of a number mixed from
 the id and from what models see of the row (so no kind of row is preferred in all persons).
@@ -47,7 +48,7 @@ from numpy.typing import NDArray
 
 from dpcore.arrays import Mask
 from dpcore.errors import InputError
-from dpcore.schema import Column, Schema, categories_meant, numbers_of
+from dpcore.schema import Column, Schema, categories_meant, category_meant, numbers_of
 from dpcore.schema.cells import demand_column, factorized_texts
 from dpcore.schema.forms import MISSING_TOKENS
 from dpcore.wall.data.clipping import demand_bounds
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Numbers = NDArray[np.uint64]
-NOBODY = (*MISSING_TOKENS, "nan")  # what the id of a row without one means
+NOBODY = (*MISSING_TOKENS, "nan")  # what the id of a row without one means, in any schema
 FIRST_ALIKE = 2.0**53  # the first whole number that as a float is also the next one
 
 
@@ -143,13 +144,16 @@ def _marks(frame: pd.DataFrame, schema: Schema, name: str) -> tuple[Numbers, Num
     """Of each row a number of its id ``(n, 2)``, zeros for none, and one of id and row ``(n,)``."""
     demand_column(frame, name)
     codes, meant = factorized_texts(categories_meant(frame[name]))
-    if any(map(_is_vast, meant)):
+    stated = () if schema.file is None else schema.file.missing_marks
+    nobody = {*NOBODY, *map(category_meant, stated)}
+    if any(_is_vast(meaning) for meaning in meant if meaning not in nobody):
         raise InputError(
             name,
             "some ids are numbers of 9,007,199,254,740,992 or more, which cannot be told apart",
             "put a letter before each id",
         )
-    ids = np.array([_number(meaning) for meaning in meant], dtype=np.uint64).reshape(-1, 2)[codes]
+    numbers = [(0, 0) if meaning in nobody else _number(meaning) for meaning in meant]
+    ids = np.array(numbers, dtype=np.uint64).reshape(-1, 2)[codes]
     cells = numbers_of(frame, schema) + 0.0  # -0 is 0
     cells[np.isnan(cells)] = np.nan  # in one way
     rows = ids[:, 0].copy()
@@ -177,12 +181,10 @@ def _is_vast(meant: str) -> bool:
 
 
 def _number(meant: str) -> tuple[int, int]:
-    """A number of 128 bits, in halves, for what an id means; zeros where it means nobody.
+    """A number of 128 bits, in halves and never zeros, for what an id means.
 
     Nobody knows two texts with one number (BLAKE2), so no two persons are taken for one.
     """
-    if meant in NOBODY:
-        return 0, 0
     digest = blake2b(meant.encode("utf-8", "surrogatepass"), digest_size=16).digest()
     return int.from_bytes(digest[:8]), max(1, int.from_bytes(digest[8:]))
 
