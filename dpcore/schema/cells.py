@@ -256,12 +256,15 @@ def _numbers_of_texts(texts: Any) -> Array | None:
 def category_meant(cell: object) -> str:
     """What a cell of a category column says: numbers by value, words as written.
 
-    It depends on this cell alone, as :func:`number_meant` does.
+    It depends on this cell alone, as :func:`number_meant` does. Digits with underscores between
+    them are a word, as they are no number there: 1_11 and 11_1 may be ids.
 
     >>> category_meant("01"), category_meant(1.0), category_meant(True), category_meant("North ")
     ('1', '1', 'true', 'North')
     >>> category_meant("-0"), category_meant("Infinity"), category_meant(1e999)
     ('0', 'inf', 'inf')
+    >>> category_meant("1_11")
+    '1_11'
     """
     if isinstance(cell, complex) and cell.imag == 0.0:
         cell = cell.real
@@ -275,7 +278,7 @@ def category_meant(cell: object) -> str:
     if text.casefold() in ("true", "false"):
         return text.casefold()
     try:
-        number = float(text)
+        number = float(text.replace("_", "x"))  # which makes it no number
     except ValueError:
         return text
     if not math.isfinite(number):
