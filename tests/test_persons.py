@@ -180,6 +180,17 @@ def test_ids_that_are_no_utf_8_are_told_apart(tmp_path: Path) -> None:
         assert limited(rows, "who", 1)[1] == 3
 
 
+def test_an_id_is_the_same_whether_a_file_says_that_it_is_a_text(tmp_path: Path) -> None:
+    """A person of whom one file held bytes and another texts was two persons."""
+    for name, kind in (("a", pa.string()), ("b", pa.binary())):
+        ids = pa.array(["p1", "p2"]).cast(kind)
+        parquet.write_table(
+            pa.table({"who": ids, "x": [0.0, 5.0], "y": [0.0] * 2}), tmp_path / f"{name}.parquet"
+        )
+    assert limited(dp.load(tmp_path, schema=PLAIN), "who", 1)[1] == 2
+    assert counting(table([b"a", "a", b"M\xfc", b"M\xf6"]), 1)[1] == 3
+
+
 def test_numbers_are_one_id_in_whatever_type_of_column_they_lie() -> None:
     frame = table([3, 1, 2, 3, 1])
     for kind in ("int64", "float64", "Int64", "str", "category", object):

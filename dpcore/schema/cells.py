@@ -263,8 +263,8 @@ def category_meant(cell: object) -> str:
     ('1', '1', 'true', 'North')
     >>> category_meant("-0"), category_meant("Infinity"), category_meant(1e999)
     ('0', 'inf', 'inf')
-    >>> category_meant("1_11")
-    '1_11'
+    >>> category_meant("1_11"), category_meant(b"North")
+    ('1_11', 'North')
     """
     if isinstance(cell, complex) and cell.imag == 0.0:
         cell = cell.real
@@ -272,8 +272,9 @@ def category_meant(cell: object) -> str:
         cell = _as_pandas(cell)
     elif isinstance(cell, Real) and not isinstance(cell, bool):
         cell = number_meant(cell)  # a whole number may be too long to be written
-    text = plain(str(cell))
-    if text in ABSENT and not isinstance(cell, str):
+    # Bytes are a text of which a file does not say that it is one.
+    text = plain(cell.decode("utf-8", "backslashreplace") if isinstance(cell, bytes) else str(cell))
+    if text in ABSENT and not isinstance(cell, str | bytes):
         return "nan"  # as which most columns keep what is missing
     if text.casefold() in ("true", "false"):
         return text.casefold()
