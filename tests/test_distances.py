@@ -49,6 +49,16 @@ def test_rows_reach_as_far_as_the_counts_say() -> None:
     assert square(normal(3)) < 0.6 * square(real)
 
 
+def test_without_skew_rows_move_along_their_way_from_the_mean() -> None:
+    real = normal(2) * np.where(np.arange(ROWS)[:, None] < 100, 6.0, 1.0)
+    mean, rows = np.array([0.1, -0.1, 0.0]), normal(3)
+    drawn = counted(real, 5.0).like_rows(mean + rows, mean, ROWS, skew=0.0) - mean
+    along = np.sum(drawn * rows, axis=1)
+    lengths = np.linalg.norm(drawn, axis=1) * np.linalg.norm(rows, axis=1)
+    np.testing.assert_allclose(along, lengths, rtol=1e-9)
+    assert 1.3 * square(rows) < square(drawn) < square(real)
+
+
 @every("noise", [1.0, 20.0, 60.0])
 def test_noise_makes_no_tails(noise: float) -> None:
     """Of normal rows, noisy counts move the mean square little, whatever they were drawn as."""

@@ -73,7 +73,7 @@ class Distances:
         stated = None if fit.persons is not None else fit.rows
         return float(max(1.0, np.sum(self.counts)) if stated is None else stated)
 
-    def like_rows(self, normal: Array, mean: Array, rows: float) -> Array:
+    def like_rows(self, normal: Array, mean: Array, rows: float, skew: float = SKEW) -> Array:
         """Rows ``(n, d)`` as far from their mean as the counts say; normal: rows drawn about
         ``mean (d,)`` from a normal law, all in unit coordinates.
 
@@ -82,7 +82,8 @@ class Distances:
         Barlow, Bartholomew, Bremner, Brunk 1972). A share leaves that of the normal rows only by
         what exceeds :data:`SURE` times its noise. Which way tails point is not known. Clipping
         moves most what is skewed, so columns become lognormal, with the tail towards the upper
-        limit, or the lower where the mean is near the upper.
+        limit, or the lower where the mean is near the upper; skew: deviation of their logarithms, 0
+        to leave rows where they are but for the distance.
         """
         away = normal - mean
         far = np.sort(np.linalg.norm(away, axis=1))
@@ -91,8 +92,8 @@ class Distances:
         cuts = np.log([self.edges[0] / 4.0, *self.edges, 2.0 * self.edges[-1]])
         rank = (np.arange(len(far)) + 0.5) / len(far)
         before, after = (np.interp(rank, law, cuts) for law in laws)
-        scale = SKEW * np.where(mean > HIGH, -1.0, 1.0) / np.maximum(np.std(away, axis=0), TINY)
-        skewed = np.expm1(away * scale - SKEW**2 / 2.0) / scale
+        scale = skew * np.where(mean > HIGH, -1.0, 1.0) / np.maximum(np.std(away, axis=0), TINY)
+        skewed = np.expm1(away * scale - skew**2 / 2.0) / scale if skew else away
         length = np.linalg.norm(skewed, axis=1)
         wanted = (far * np.exp(after - before))[np.argsort(np.argsort(length))]
         return np.asarray(mean + skewed * (wanted / np.maximum(length, TINY))[:, None])

@@ -50,13 +50,16 @@ class _Spread:
             left = square - float(self.shares @ np.sum(self.away**2, axis=1))
             self.within = math.sqrt(max(left, LEAST_WITHIN * square) / len(self.mean))
 
-    def rows(self, middles: Array, fit: Fit, rng: np.random.Generator) -> pd.DataFrame:
-        """Rows about middles ``(n, d)``."""
+    def about(self, middles: Array, rng: np.random.Generator) -> Array:
+        """Rows ``(n, d)`` about middles ``(n, d)``."""
+        return middles + self.within * rng.standard_normal(middles.shape)
+
+    def in_own_units(self, rows: Array) -> pd.DataFrame:
+        """Rows ``(n, d)`` as a table has them."""
         import pandas as pd
 
-        units = middles + self.within * rng.standard_normal(middles.shape)
-        own = self.public.center + self.public.half_range * units
-        return pd.DataFrame(own, columns=list(fit.parameters.columns))
+        own = self.public.center + self.public.half_range * rows
+        return pd.DataFrame(own, columns=list(self.public.names))
 
 
 def _mean_square(distances: Distances, fit: Fit) -> float:
@@ -70,15 +73,19 @@ def _draw(fit: Fit, count: int, rng: np.random.Generator) -> pd.DataFrame:
     """Rows about the centres."""
     spread = _Spread(fit)
     chosen = rng.choice(len(spread.centres), size=count, p=spread.shares)
-    return spread.rows(spread.centres[chosen], fit, rng)
+    return spread.in_own_units(spread.about(spread.centres[chosen], rng))
 
 
 def _alone(fit: Fit, count: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Rows of one normal cloud with the mean and covariance of those about the centres."""
+    """Rows of one cloud with the mean and covariance of those about the centres: a normal one, or
+    one whose rows are as far from the mean as they were counted."""
     spread = _Spread(fit)
     along = np.sqrt(spread.shares)[:, None] * spread.away  # along' along: covariance of centres
     middles = spread.mean + rng.standard_normal((count, len(along))) @ along
-    return spread.rows(middles, fit, rng)
+    rows = spread.about(middles, rng)
+    if fit.distances is not None:
+        rows = fit.distances.like_rows(rows, spread.mean, fit.distances.rows(fit), skew=0.0)
+    return spread.in_own_units(rows)
 
 
 def _gained(released: Arrays, scale: Array) -> float:
