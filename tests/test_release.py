@@ -257,6 +257,15 @@ def test_synthetic_rows_far_from_0_stay_apart_and_inside_the_limits(
     assert drawn["a"].nunique() > 500
 
 
+def test_a_target_that_a_model_does_not_read_needs_no_limits(book: Path, tmp_path: Path) -> None:
+    """The synthetic rows of a model without it asked for them, once the release was paid for."""
+    schema = dp.Schema((dp.Column("a", lower=0.0, upper=1.0), dp.Column("t", role="target")))
+    rows = pd.DataFrame(np.random.default_rng(0).uniform(size=(200, 2)), columns=["a", "t"])
+    data = dp.load(rows, schema=schema)
+    api.release("gmm", data, privacy=asked(), ledger=book, out=tmp_path / "out", n_components=1)
+    assert [*pd.read_csv(tmp_path / "out" / "synthetic.csv").columns] == ["a"]
+
+
 def test_a_method_with_other_noise_is_not_released(book: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="discrete Gaussian"):
         api.release(

@@ -409,10 +409,11 @@ def _as_csv(fit: Fit, rows: int, schema: Schema) -> str | None:
         fit.sample(1)
     except InputError:
         return None
-    limits = [(column.lower, column.upper) for column in schema.numeric_columns()]
-    limits += [(column.low, column.high) for column in schema.columns if column.role == "target"]
-    figures = max((6 + common_digits(max(map(abs, ends)), ends) for ends in limits), default=6)
     written = with_dates(fit.sample(rows, schema=schema), schema)
+    limits = [(column.lower, column.upper) for column in schema.numeric_columns()]
+    targets = (c for c in schema.columns if c.role == "target" and c.name in written)
+    limits += [(target.low, target.high) for target in targets]
+    figures = max((6 + common_digits(max(map(abs, ends)), ends) for ends in limits), default=6)
     return as_csv(written, f"%.{min(figures, MOST_DIGITS)}g")
 
 
