@@ -125,6 +125,7 @@ def test_no_kind_of_row_is_preferred_in_all_persons() -> None:
         (["a", " a", "a ", '"a"', "a\t"], 1),
         (["a", "A", "b"], 3),
         (["1_11", "11_1", "111"], 3),  # of a site and a number: Python reads 111 in all of them
+        (["20241130_000000001", "20241130_000000002"], 2),  # however long
         ([1, 1.0, "1", "01", " 1.0 ", True], 2),  # True is no number of an id
         ([np.int64(7), np.float64(7.0), "7"], 1),
         ([2**53 - 1, float(2**53 - 1), str(2**53 - 1)], 1),

@@ -173,11 +173,9 @@ def _marks_of_part(
 
 
 def _is_vast(meant: str) -> bool:
-    """Whether what an id means may be what another number means, too."""
-    try:
-        return abs(float(meant)) >= FIRST_ALIKE
-    except ValueError:
-        return False
+    """Whether what an id means is a number that may be what another one means, too."""
+    digits = meant.removeprefix("-")  # of a whole number, as all of these are
+    return digits == "inf" or (digits.isdecimal() and float(digits) >= FIRST_ALIKE)
 
 
 def _number(meant: str) -> tuple[int, int]:
