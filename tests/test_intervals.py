@@ -200,6 +200,13 @@ def test_intervals_of_chances_do_not_depend_on_the_columns_limits() -> None:
     assert found[0][1] == found[1][1]
 
 
+def test_one_centre_is_not_compared_with_one() -> None:
+    """Its rows are of one cloud as they are, and were simulated twice."""
+    words: dict[str, Any] = {"privacy": dp.Privacy(epsilon=1.0, delta=1e-5), "seed": 1}
+    fit = dp.fit("kmeans", load.load("bundled:three_groups"), n_components=1, **words)
+    assert not _Simulated(fit, None, None, *QUICK)._as_of_one
+
+
 def test_intervals_of_centres_do_not_depend_on_the_columns_units() -> None:
     """Drawn rows spread about their centres by the half ranges in which the fit counts distances:
     incomes do not spread ages over all their limits."""

@@ -431,9 +431,10 @@ class _Simulated:
     @cached_property
     @np.errstate(all="ignore")
     def _as_of_one(self) -> bool:
-        """Whether fits of rows of one part gain nearly as much, in more than one fit of twenty."""
+        """Whether fits of rows of one part gain nearly as much as several parts did, in more than
+        one fit of twenty."""
         alone, gained = self.uncertainty.alone, self.uncertainty.gained
-        if alone is None or gained is None:
+        if alone is None or gained is None or len(self.released[self.uncertainty.places]) == 1:
             return False
         gains = list[float]()
         for world in range(self.worlds):
