@@ -1,8 +1,8 @@
 """How far rows lie from their mean, as a release says: noisy counts of rows by their distance.
 
-A covariance needs them to find the ball in which rows are clipped. They have left by then, so the
-fit keeps them: they tell of long tails, which the covariance does not show. All that is done with
-them is post-processing.
+Covariances and k-means need them to find the ball in which rows are clipped. They have left by
+then, so the fit keeps them: they tell of long tails, which a covariance does not show, and of how
+far rows lie from their centres. All that is done with them is post-processing.
 """
 
 from __future__ import annotations

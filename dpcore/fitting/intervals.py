@@ -5,7 +5,7 @@ noise and without it. How far the two lie apart is how far a release may lie fro
 without noise on the real rows: a parametric bootstrap of the noise (Efron, Tibshirani 1993, chapter
 6). Of many rows fewer are drawn, with as much noise a row. All of it reads released numbers, public
 settings and the noise of the ledger's entries: it is post-processing and costs nothing. Where a
-release has counted how far rows lie from their mean, drawn rows get such tails
+release of a covariance has counted how far rows lie from their mean, drawn rows get such tails
 (:mod:`dpcore.fitting.distances`), so that clipping moves them as it does real ones. Otherwise
 intervals can be too narrow, above all where clipping cuts off long tails, and so they can where
 real rows are far from what the model assumes. With an id column one row is drawn for each person,
