@@ -402,6 +402,21 @@ def test_classes_are_compared_with_the_label_also_where_there_is_a_target(tmp_pa
     release.score(release.sample(20))
 
 
+def test_a_target_may_have_names_as_the_fit_reads_them(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.random(200), "c": rng.choice(["no", "yes"], 200)})
+    target = Column("c", "target", "binary", categories=("no", "yes"))
+    table = dp.load(frame, schema=dp.Schema((Column("a", lower=0.0, upper=1.0), target)))
+    dp.BudgetLedger.create(tmp_path / "b.sqlite", Amount(9.0, 1e-4))
+    words = {"ledger": tmp_path / "b.sqlite", "out": tmp_path / "out", "sigma": 1.0}
+    dp.release("missing-regression", table, privacy=dp.Privacy(8.0, 1e-4), **words)
+    release = dp.open_release(tmp_path / "out")
+    numbers = frame.assign(c=(frame["c"] == "yes").astype(float))
+    assert release.score(frame) == release.score(numbers) == release.score(frame, numbers["c"])
+    with pytest.raises(InputError, match="c: it should contain 0 and 1"):
+        release.score(frame.replace("no", "perhaps"))
+
+
 @every("model", ["mixture-regression", "missing-regression"])
 def test_synthetic_rows_of_a_regression_have_its_target_inside_its_limits(model: str) -> None:
     release = opened(model)

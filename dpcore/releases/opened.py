@@ -454,6 +454,9 @@ class OpenedRelease:
             raise InputError("y", "it does not have one value for each row", "give one for each")
         cells = pd.Series(np.asarray(y, dtype=object) if not isinstance(y, pd.Series) else y)
         if not self._has_classes:
+            names = map(category_meant, self.schema.column(name).categories)
+            if numbers := {word: number for number, word in enumerate(names)}:  # no and yes
+                cells = pd.Series([numbers.get(word, word) for word in categories_meant(cells)])
             targets = self.schema.numbers(name, cells)
             if not np.all(np.isfinite(targets)):
                 raise InputError(name, "some cells are missing or infinite", "leave those rows out")
