@@ -23,7 +23,6 @@ from dpcore.figures.planned import SAYS, plan_scene
 from dpcore.planning import export
 from dpcore.planning.curves import MIDDLING, WORLDS
 from dpcore.planning.plan import Planner, WantedRelease, takes
-from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show
 from dpcore.schema import Schema
 
@@ -58,11 +57,9 @@ def panel(scenario: Scenario, data: Data, schema: Schema) -> Callable[[], bool] 
             st.dataframe(export.changes(plans[step], what_ifs), hide_index=True)
         else:
             what_ifs = ()
-        _files(plans[step], what_ifs, schema.unit)
-        terms = (scenario.adjacency, schema.unit, schema.rows_per_person)
-        who = protects(*terms, limited=schema.person is not None)
+        _files(plans[step], what_ifs)
         whole = planner.worlds == WORLDS
-        how = " ".join((*plans[step].decided(), export.HOW))
+        who, how = plans[step].protects, export.how(plans[step])
         st.caption(texts.plan(literal(who), literal(how), whole=whole))
         return None if whole else lambda: _ranged(wanted, scenario, data) is not None
 
@@ -191,12 +188,12 @@ def _ranged(wanted: tuple[WantedRelease, ...], scenario: Scenario, data: Data) -
     return planner
 
 
-def _files(plan: Any, what_ifs: export.WhatIfs, unit: str) -> None:
+def _files(plan: Any, what_ifs: export.WhatIfs) -> None:
     """The plan to take away."""
     files = {
         "plan.csv": export.plan_csv(plan),
         "plan.json": export.as_json(plan, what_ifs),
-        "plan.html": export.plan_page(plan, what_ifs, unit=unit),
+        "plan.html": export.plan_page(plan, what_ifs),
     }
     for column, (name, text) in zip(st.columns(3), files.items(), strict=True):
         column.download_button(name, text, name, width="stretch", key=f"take_{name}")

@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -536,6 +537,29 @@ def test_a_plan_goes_to_csv_json_and_a_page(monkeypatch: pytest.MonkeyPatch) -> 
     page = export.plan_page(found, what_ifs)
     assert "twice the rows" in page
     assert "http" not in page
+
+
+def of_unit(rows: int, unit: str = "patient") -> Schema:
+    return Schema(BOX.columns, unit=unit, rows_per_person=rows)
+
+
+def test_a_plan_says_whom_its_releases_protect(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "utility_curve", lambda *_: curve(0.05))
+    three, one = (WantedRelease(f"of {m}", "mean", of_unit(m), 300) for m in (3, 1))
+    for wanted, says in (
+        ([three], "replacing one patient's 3 rows"),
+        ([three, one], "replacing one patient's 3 rows or replacing one patient's row"),
+    ):
+        found = Planner(wanted).plan(1.0, DELTA)
+        assert found.protects == json.loads(export.as_json(found))["protects"] == says
+        assert f"for all of them together, {escape(says)}." in export.plan_page(found)
+
+
+def test_a_plan_is_of_one_ledger_and_so_of_one_unit() -> None:
+    wanted = [WantedRelease(u, "mean", of_unit(1, u), 300) for u in ("patient", "household")]
+    says = "the releases protect one patient and one household, but a ledger protects one kind"
+    with pytest.raises(InputError, match=says):
+        Planner(wanted)
 
 
 def test_what_gets_nothing_has_no_noise_in_json(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
     writers: dict[str, Callable[[], str]] = {
         ".csv": lambda: export.plan_csv(plan),
         ".json": lambda: export.as_json(plan, what_ifs),
-        ".html": lambda: export.plan_page(plan, what_ifs, unit=planner.wanted[0].schema.unit),
+        ".html": lambda: export.plan_page(plan, what_ifs),
     }
     if out is not None:
         write_whole(out, writers[out.suffix]())
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
         if what_ifs:
             print()
             print_table(export.changes(plan, what_ifs))
-        print_prose(" ".join((*plan.decided(), export.HOW)))
+        print_prose(f"Protected change: {plan.protects}. {export.how(plan)}")
     if plan.conflict is not None:
         raise BudgetExceeded(f"The requests do not fit: {plan.conflict}.")
 

@@ -11,7 +11,6 @@ import pandas as pd
 
 from dpcore.planning.curves import WORLDS
 from dpcore.planning.plan import ReleasePlan
-from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import delta_text, show_bound, show_delta, show_most
 from dpcore.releases.report import html_page
 from dpcore.releases.sheet import as_csv
@@ -94,6 +93,11 @@ def as_json(plan: ReleasePlan, what_ifs: WhatIfs = ()) -> str:
     return json.dumps(record, indent=2, allow_nan=False)
 
 
+def how(plan: ReleasePlan) -> str:
+    """What decides the ranges, and how a plan was made."""
+    return " ".join((*plan.decided(), HOW))
+
+
 def plan_csv(plan: ReleasePlan) -> str:
     """One line a release, numbers in full."""
     flat = [line | line.pop("utility") for line in plan.as_dict()["releases"]]
@@ -104,21 +108,20 @@ def plan_csv(plan: ReleasePlan) -> str:
     return as_csv(pd.DataFrame(flat))
 
 
-def plan_page(plan: ReleasePlan, what_ifs: WhatIfs = (), *, unit: str = "person") -> str:
+def plan_page(plan: ReleasePlan, what_ifs: WhatIfs = ()) -> str:
     """A page that needs nothing else, for the file."""
     limit, title = plan.budget, "A plan of releases"
     parts = [
         f"<h1>{title}</h1>",
         f'<div class="promise"><p><strong>epsilon = {show_bound(limit.epsilon)}, delta = '
         f"{show_delta(limit.delta)}</strong> for all of them together, "
-        f"{escape(protects(plan.adjacency, unit))}.</p></div>",
+        f"{escape(plan.protects)}.</p></div>",
         _table(lines(plan)),
         "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in summary(plan)) + "</ul>",
     ]
     if what_ifs and plan.feasible:
         parts += ["<h2>What if</h2>", _table(changes(plan, what_ifs))]
-    how = " ".join((*plan.decided(), HOW))
-    return html_page(title, [*parts, f'<p class="quiet">{escape(how)}</p>'])
+    return html_page(title, [*parts, f'<p class="quiet">{escape(how(plan))}</p>'])
 
 
 def _table(rows: Sequence[dict[str, str]]) -> str:

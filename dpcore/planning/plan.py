@@ -17,7 +17,7 @@ from dpcore.errors import InputError
 from dpcore.planning.curves import DIFFICULTIES, MIDDLING, WORLDS, UtilityCurve, utility_curve
 from dpcore.planning.split import Division, Split
 from dpcore.privacy import Privacy
-from dpcore.privacy.adjacency import ADJACENCIES
+from dpcore.privacy.adjacency import ADJACENCIES, protects
 from dpcore.privacy.guarantee import show_bound, show_most
 from dpcore.registry import MODELS
 from dpcore.releases.api import planned_noise
@@ -136,6 +136,7 @@ class ReleasePlan:
     """How a budget is split among releases, priced as a ledger will price them.
 
     budget: epsilon and delta of everything; spent, left: of it, as a budget ledger counts.
+    protects: the protected change in plain words, of every release's schema.
     prices: by name, how many percentage points the others lose together where each release of
     that name gains one; ``None`` where more budget gains it nothing or no other can give.
     budget_dual: percentage points that one percent more of the budget (in rho) gains in all.
@@ -145,6 +146,7 @@ class ReleasePlan:
 
     budget: Amount
     adjacency: str
+    protects: str
     releases: tuple[PlannedRelease, ...]
     spent: Amount
     left: Amount
@@ -206,6 +208,7 @@ class ReleasePlan:
         return {
             "budget": vars(self.budget),
             "adjacency": self.adjacency,
+            "protects": self.protects,
             "releases": [
                 {
                     "name": release.name,
@@ -234,9 +237,10 @@ class ReleasePlan:
 class Planner:
     """Plans of some wanted releases under any total budget: curves and programme are kept.
 
-    wanted: the releases, each with its own name. adjacency: what the budget protects. worlds: of
-    the simulated rows; the plan is that of medium ones, the others give its ranges. Raises
-    InputError, which names the release, for what cannot be released or simulated.
+    wanted: the releases, each with its own name, about one kind of unit, as a ledger is.
+    adjacency: what the budget protects. worlds: of the simulated rows; the plan is that of medium
+    ones, the others give its ranges. Raises InputError, which names the release, for what cannot
+    be released or simulated.
     """
 
     def __init__(
@@ -260,6 +264,21 @@ class Planner:
             problem = "two releases have the same name" if names else "the plan has no release"
             remedy = "give each its own name" if names else "add a release"
             raise InputError("release", problem, remedy)
+        schemas = [release.schema for release in self.wanted]
+        units = list(dict.fromkeys(f"one {schema.unit}" for schema in schemas))
+        if len(units) > 1:
+            raise InputError(
+                "unit",
+                f"the releases protect {listed(units)}, but a ledger protects one kind of unit",
+                "name the same unit in each schema, or make one plan for each",
+            )
+        changes = dict.fromkeys(
+            protects(
+                adjacency, public.unit, public.rows_per_person, limited=public.person is not None
+            )
+            for public in schemas
+        )
+        self.protects = listed(list(changes), "or")
         self.curves = [self._curve(release) for release in self.wanted]
         self.split = Split(self.curves)
 
@@ -374,6 +393,7 @@ class Planner:
         return ReleasePlan(
             limit,
             self.adjacency,
+            self.protects,
             tuple(releases),
             way.amount((units,), limit),
             way.amount((rest,), limit),

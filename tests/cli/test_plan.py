@@ -51,7 +51,9 @@ def test_it_plans_without_a_table_and_says_what_it_found(run: Run, plan: Path) -
     assert "quarterly correlations" in answer.out
     assert "Planned: epsilon = " in answer.out
     assert "twice the rows" in answer.out
-    assert "No row of any table was read" in " ".join(answer.out.split())
+    said = " ".join(answer.out.split())
+    assert "Protected change: replacing one person's row." in said
+    assert "No row of any table was read" in said
 
 
 def test_a_release_may_be_called_mean(run: Run, plan: Path) -> None:
