@@ -22,7 +22,7 @@ from dpcore.evaluation.study import EPSILONS
 from dpcore.figures.planned import SAYS, plan_scene
 from dpcore.planning import export
 from dpcore.planning.curves import MIDDLING, WORLDS
-from dpcore.planning.plan import Planner, WantedRelease, takes
+from dpcore.planning.plan import Planner, WantedRelease, about, takes
 from dpcore.privacy.guarantee import show
 from dpcore.schema import Schema
 
@@ -142,17 +142,19 @@ def _wanted(line: dict[str, Any], scenario: Scenario, schema: Schema, rows: int)
     parts = int(line.get(PARTS) or begin.components)
     options = replace(begin, components=parts).setting().options()
     share, epsilon = line.get(LEAST), line.get(EPSILON)
-    return WantedRelease(
-        str(line.get(NAME) or model),
-        model,
-        schema,
-        rows,
-        times=int(line.get(TIMES) or 1),
-        at_least=None if share is None else float(share) / 100.0,
-        epsilon=None if epsilon is None else float(epsilon),
-        locked=bool(line.get(LOCKED)),
-        options=(*options.items(), ("clip", begin.clip)),
-    )
+    name = str(line.get(NAME) or model)
+    with about(name):
+        return WantedRelease(
+            name,
+            model,
+            schema,
+            rows,
+            times=int(line.get(TIMES) or 1),
+            at_least=None if share is None else float(share) / 100.0,
+            epsilon=None if epsilon is None else float(epsilon),
+            locked=bool(line.get(LOCKED)),
+            options=(*options.items(), ("clip", begin.clip)),
+        )
 
 
 def _planned(

@@ -472,7 +472,7 @@ def test_wishes_of_the_table_that_cannot_be_are_said_and_those_that_do_not_fit_n
     monkeypatch.setattr(several, "table", lambda *known: (given, 5000, 1e-5))
     at = page(path)
     at.toggle(key="plan_many").set_value(True).run()
-    assert wording.NO_EPSILON_TO_LOCK in texts(at)
+    assert f"release 'quarter', locked: {wording.NO_EPSILON_TO_LOCK}" in texts(at)
     given[0] = {**line, several.LOCKED: True, several.EPSILON: 1.5}
     at.run()
     assert "drop the request for 'quarter'" in planned_scene(at)["live_text"]["plan"][0]

@@ -99,11 +99,10 @@ def read_plan(path: Path) -> tuple[Planner, dict[str, Any]]:
 
 def _wanted(entry: Any, folder: Path) -> WantedRelease:
     """One release of a plan file."""
-    from dpcore.planning.plan import WantedRelease
+    from dpcore.planning.plan import WantedRelease, about
 
     _demand_keys("release", entry, RELEASE)
-    title = f"release {entry.get('name', 'without a name')!r}"
-    try:
+    with about(entry.get("name", "without a name")):
         schema, rows = _public(entry.get("file"), folder)
         model = one_of("model", entry.get("model"), tuple(MODELS))
         words = {k: v for k, v in entry.items() if k not in ("file", "rows", "options")}
@@ -112,8 +111,6 @@ def _wanted(entry: Any, folder: Path) -> WantedRelease:
             raise InputError("rows", "none was given", "give a public number of rows")
         options = _options(model, entry.get("options", {}))
         return WantedRelease(**{"name": "", **words}, schema=schema, rows=rows, options=options)
-    except InputError as refusal:
-        raise InputError(f"{title}, {refusal.field}", refusal.problem, refusal.remedy) from None
 
 
 def _public(file: Any, folder: Path) -> tuple[Schema, int | None]:

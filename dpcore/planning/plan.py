@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,16 @@ GAP = 0.02  # between what the programme counts on and what was simulated, above
 NOTHING = 0.005  # a share that is shown as 0%
 MOST_ROWS = 10**12  # of one table; costs of more have no digits left
 LEAST_GAIN = 1e-3  # points; less is what the solver leaves
+
+
+@contextmanager
+def about(name: str) -> Iterator[None]:
+    """Name the release in the InputError of what is done with it, and raise that."""
+    try:
+        yield
+    except InputError as refusal:
+        field = f"release {name!r}, {refusal.field}"
+        raise InputError(field, refusal.problem, refusal.remedy) from None
 
 
 @dataclass(frozen=True)
@@ -283,7 +294,7 @@ class Planner:
         self.split = Split(self.curves)
 
     def _curve(self, wanted: WantedRelease) -> UtilityCurve:
-        try:
+        with about(wanted.name):
             return utility_curve(
                 wanted.model,
                 wanted.schema,
@@ -292,9 +303,6 @@ class Planner:
                 wanted.options,
                 self.worlds,
             )
-        except InputError as refusal:
-            field = f"release {wanted.name!r}, {refusal.field}"
-            raise InputError(field, refusal.problem, refusal.remedy) from None
 
     def plan(
         self, epsilon: float, delta: float, *, rows: float = 1.0, more: str | None = None
