@@ -197,6 +197,11 @@ def test_all_of_a_budget_can_be_locked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [one.epsilon for one in found.releases] == [pytest.approx(2.0, rel=1e-8), 0.0]
     assert export.lines(found)[0]["epsilon of each"] == "2.00"
     assert found.spent.epsilon <= 2.0
+    assert found.notes == (
+        "'b' gets nothing: the requests for other releases take the whole budget; ask less for "
+        "them, or give a larger budget.",
+    )
+    assert made.plan(2.5, DELTA).notes == ()
 
 
 @pytest.mark.parametrize("model", [name for name, its in declarations().items() if its.most == 1])
@@ -537,6 +542,19 @@ def test_a_plan_goes_to_csv_json_and_a_page(monkeypatch: pytest.MonkeyPatch) -> 
     page = export.plan_page(found, what_ifs)
     assert "twice the rows" in page
     assert "http" not in page
+
+
+def test_a_delta_that_could_publish_a_row_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "utility_curve", lambda *_: curve(0.05))
+    few, many = (WantedRelease(f"of {n}", "mean", BOX, n) for n in (100, 300))
+    (told,) = Planner([few, many]).plan(1.0, 0.005).notes
+    assert told.startswith("delta = 0.005 is above 1 divided by the number of rows of 'of 300', ")
+    assert Planner([few, many]).plan(1.0, 0.003).notes == ()
+    ids = Column("who", role="id", type="text")
+    persons = Schema((*BOX.columns, ids), rows_per_person=3)
+    of_three = Planner([WantedRelease("a", "mean", persons, 300)])
+    assert of_three.plan(1.0, 0.005).notes == (), "there may be as few as 100 ids"
+    assert of_three.plan(1.0, 0.02).notes
 
 
 def of_unit(rows: int, unit: str = "patient") -> Schema:

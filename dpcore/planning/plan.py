@@ -16,10 +16,10 @@ from dpcore.checks import listed, one_of, pairs_of, positive, probability, truth
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.planning.curves import DIFFICULTIES, MIDDLING, WORLDS, UtilityCurve, utility_curve
-from dpcore.planning.split import Division, Split
+from dpcore.planning.split import NEAR, Division, Split
 from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import ADJACENCIES, protects
-from dpcore.privacy.guarantee import show_bound, show_most
+from dpcore.privacy.guarantee import delta_text, show_bound, show_most
 from dpcore.registry import MODELS
 from dpcore.releases.api import planned_noise
 from dpcore.releases.filter import PER_RHO, SOLVED, USUAL, Amount, filter_of
@@ -381,7 +381,7 @@ class Planner:
                     raise InputError(
                         "epsilon",
                         f"the plan leaves {release.name!r} so little that its epsilon would be 0",
-                        "give a larger one, or lock one for this release",
+                        "give a larger one or a smaller delta, or lock one for this release",
                     )
                 stated = Amount(epsilon, limit.delta)
                 privacy = Privacy(epsilon, limit.delta)
@@ -398,6 +398,10 @@ class Planner:
                 )
             )  # fmt: skip
         rest = max(0, way.budget(limit)[0] - units)
+        notes: list[str | None] = []
+        if division is not None and low is not None:
+            held = float(times @ low) >= total * (1.0 - NEAR)
+            notes = [_note(*both, held=held) for both in zip(releases, curves, strict=True)]
         return ReleasePlan(
             limit,
             self.adjacency,
@@ -411,7 +415,22 @@ class Planner:
             0.0 if division is None else division.budget_dual,
             conflict is None,
             conflict,
-            () if division is None else tuple(filter(None, map(_note, releases, curves))),
+            (*self._large(limit.delta, rows), *filter(None, notes)),
+        )
+
+    def _large(self, delta: float, rows: float) -> tuple[str, ...]:
+        """That a delta could publish one row, where it could; who has an id may have several."""
+        small = [
+            repr(release.name)
+            for release in self.wanted
+            if delta * rows * release.rows
+            > (1 if release.schema.person is None else release.schema.rows_per_person)
+        ]
+        if not small:
+            return ()
+        return (
+            f"delta = {delta_text(delta)} is above 1 divided by the number of rows of "
+            f"{listed(small)}, which would allow one row to be published; give a smaller one.",
         )
 
     def _prices(
@@ -499,11 +518,17 @@ def _most_to_drop(cost: Array, total: float) -> int:
     return int(np.argmax(cost.sum() - np.cumsum(np.sort(cost)[::-1]) <= total)) + 1
 
 
-def _note(release: PlannedRelease, curve: UtilityCurve) -> str | None:
+def _note(release: PlannedRelease, curve: UtilityCurve, *, held: bool) -> str | None:
+    """What to know of a release. held: whether wishes take the whole budget."""
     if curve.median[-1] <= 0.0:
         return (
             f"{release.name!r}: on rows of medium difficulty drawn from the limits, simulated "
             "releases keep none of the exact fit's gain; lock an epsilon."
+        )
+    if release.epsilon == 0.0 and held:
+        return (
+            f"{release.name!r} gets nothing: the requests for other releases take the whole "
+            "budget; ask less for them, or give a larger budget."
         )
     if release.epsilon == 0.0:
         return (
