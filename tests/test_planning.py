@@ -191,7 +191,8 @@ def test_locks_and_wishes_hold(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_all_of_a_budget_can_be_locked(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = planner(monkeypatch, [curve(0.01)] * 2, a={"epsilon": 2.0, "locked": True})
+    words = {"a": {"epsilon": 2.0, "locked": True}, "b": {"times": 4}}
+    made = planner(monkeypatch, [curve(0.01), curve(0.0005)], **words)
     found = made.plan(2.0, DELTA)
     assert found.feasible
     assert [one.epsilon for one in found.releases] == [pytest.approx(2.0, rel=1e-8), 0.0]
@@ -201,6 +202,8 @@ def test_all_of_a_budget_can_be_locked(monkeypatch: pytest.MonkeyPatch) -> None:
         "'b' gets nothing: the requests for other releases take the whole budget; ask less for "
         "them, or give a larger budget.",
     )
+    (gain,) = found.sentences()
+    assert re.fullmatch("One percent more budget gains [0-9]{3,} points in all[.]", gain)
     assert made.plan(2.5, DELTA).notes == ()
 
 

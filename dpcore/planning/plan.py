@@ -179,12 +179,14 @@ class ReleasePlan:
         if not self.feasible:
             return ()
         gain = (
-            "nothing" if self.budget_dual < LEAST_GAIN else f"{self.budget_dual:.2g} points in all"
+            "nothing"
+            if self.budget_dual < LEAST_GAIN
+            else f"{_points(self.budget_dual)} points in all"
         )
         more = f"One percent more budget gains {gain}."
         prices = (
             f"One more percentage point for {'each ' if release.times > 1 else ''}{release.name!r} "
-            f"costs the others {price:.2g} point{'s' * (f'{price:.2g}' != '1')} together."
+            f"costs the others {_points(price)} point{'s' * (_points(price) != '1')} together."
             for release in self.releases
             if (price := self.prices.get(release.name)) is not None
         )
@@ -482,6 +484,15 @@ def _over_worlds(values: tuple[float, float, float] | None) -> dict[str, float |
         return None
     finite = (value if math.isfinite(value) else None for value in values)
     return dict(zip(WORLDS, finite, strict=True))
+
+
+def _points(number: float) -> str:
+    """Percentage points with two digits, and no power of ten.
+
+    >>> _points(0.0441), _points(1.0), _points(109.6)
+    ('0.044', '1', '110')
+    """
+    return f"{float(f'{number:.2g}'):.12g}"
 
 
 def _share(wanted: float) -> str:
