@@ -182,7 +182,10 @@ def _too_few(record: dict[str, Any]) -> str:
     missed = "do not reveal that the noise was halved" if half else "cannot show the stated epsilon"
     needed = "Judging by these runs, even millions would not be enough"
     if record["runs_needed"] is not None:
-        needed = f"About {record['runs_needed']:,} are needed: --runs {record['runs_needed']}"
+        needed = (
+            f"Judging by these runs, about {record['runs_needed']:,} would be enough: "
+            f"--runs {record['runs_needed']}"
+        )
     return (
         f"Inconclusive: {runs:,} runs on each table {missed}. Even for a mechanism without any "
         f"privacy, that many runs could show at most epsilon = {most}. {needed}."
