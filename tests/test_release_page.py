@@ -351,7 +351,7 @@ def test_a_delta_above_one_over_the_rows_is_refused_before_it_is_spent(path: Pat
 
 
 def test_no_less_is_asked_for_than_the_page_can_release() -> None:
-    least = release_texts.LEAST
+    least = release_texts.LEAST_EPSILON
     assert "ask for at most ε = 0.01 " in release_texts.does_not_fit(least, 1e-5)
     assert "ask for" not in release_texts.does_not_fit(0.9 * least, 1e-5)
 

@@ -240,16 +240,16 @@ ANYONE_CAN_CHECK = (
 )
 
 
-LEAST = 0.01  # epsilon of a release on the page
+LEAST_EPSILON = 0.01  # epsilon of a release on the page
 
 
 def does_not_fit(epsilon: float, delta: float) -> str:
     """A release of more than is left. epsilon, delta: what is left."""
-    if epsilon < LEAST:
+    if epsilon < LEAST_EPSILON:
         return (
             f"This release does not fit into the ledger: at most ε = {show_most(epsilon)} at "
             f"δ = {show_delta(delta, down=True)} is left, and a release on this page takes at "
-            f"least ε = {LEAST}. Nothing is spent."
+            f"least ε = {LEAST_EPSILON}. Nothing is spent."
         )
     return (
         f"This release does not fit into the ledger: ask for at most ε = {show_most(epsilon)} at "

@@ -103,7 +103,7 @@ def budget(scenario: Scenario) -> None:
     """Epsilon and delta of this release; the same as on Explore."""
     left, right = st.columns(2)
     epsilon = left.number_input(
-        "ε of this release", texts.LEAST, 100.0, scenario.epsilon, 0.1, format="%.3g"
+        "ε of this release", texts.LEAST_EPSILON, 100.0, scenario.epsilon, 0.1, format="%.3g"
     )
     delta = right.number_input("δ of this release", 1e-12, 0.5, scenario.delta, 1e-6, format="%e")
     if (epsilon, delta) != (scenario.epsilon, scenario.delta):

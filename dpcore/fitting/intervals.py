@@ -60,7 +60,7 @@ WIDE = 32  # columns
 ONE_ROW_EACH = "This assumes one row for each {}: where more rows count, more can be told apart."
 UNKNOWN = "It is not known what can be told apart at this noise level: {}."
 APART = 0.9  # share of simulated releases
-AS_ONE = 1.1  # times what one part lets parts gain, in 95% of simulated releases, is no evidence
+AS_ONE = 1.1  # times what parts gain in rows of one part, in most simulated releases: no evidence
 
 
 def by_places(places: str, *others: str) -> Match:
@@ -106,8 +106,8 @@ class Uncertainty:
     what a fit has released. shares: arrays between 0 and 1. variances: arrays, or diagonals
     of matrices, not below 0. cosines: arrays between -1 and 1. from_zero: the sentence about
     columns whose numbers of places can be told from 0, ``(d,)``, if these say nothing at 0. refuse:
-    why settings allow no intervals, or nothing. lost: parts ``(K,)`` or ``(1,)`` of which noise has
-    left too little: their ends are undefined. explained: from released arrays, how far they moved
+    why settings allow no intervals, or nothing. lost: parts ``(K,)`` or ``(1,)`` that noise has
+    nearly hidden: their ends are undefined. explained: from released arrays, how far they moved
     in simulated releases, and units of the columns, what the parts explain beyond one part, if that
     can be told; 0 or less is said. alone: rows of one part in place of all; gained: from arrays and
     units of the columns, what parts gain over one. Where fits of rows of one part gain as much, the

@@ -115,7 +115,7 @@ def paid_fit(
 
 def _chargeable(privacy: Privacy, schema: Schema | Vocabulary | None) -> tuple[Amount, Protected]:
     """What a fit's guarantee is to state, and whom it is to protect. Raises InputError for a fit
-    of which nothing would be proved."""
+    that would have no proof."""
     if privacy.mode != "proved":
         raise InputError("mode", "a paper's claim cannot be charged to a ledger", "choose proved")
     if privacy.epsilon is None or privacy.delta is None:

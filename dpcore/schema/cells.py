@@ -272,7 +272,7 @@ def category_meant(cell: object) -> str:
         cell = _as_pandas(cell)
     elif isinstance(cell, Real) and not isinstance(cell, bool):
         cell = number_meant(cell)  # a whole number may be too long to be written
-    # Bytes are a text of which a file does not say that it is one.
+    # Some files hold texts as bytes.
     text = plain(cell.decode("utf-8", "backslashreplace") if isinstance(cell, bytes) else str(cell))
     if text in ABSENT and not isinstance(cell, str | bytes):
         return "nan"  # as which most columns keep what is missing

@@ -3,9 +3,9 @@
 **Who.** Cells of the column are one id where :func:`~dpcore.schema.category_meant` finds one
 meaning: blanks and quotes around a text do not count, and numbers are told apart by value, whatever
 the type of the column. So a person's rows are never taken for two persons' because of where or how
-they are stored. A number of which a float may not tell the next, or an infinite one, is refused: if
-two persons had one id, the rows of one would move those of the other that count, up to m of them
-against m others, also where a person is only removed. A row without an id, or with one of the
+they are stored. A number so large that one float stands for several is refused, as is an infinite
+one: if two persons had one id, the rows of one would move those of the other that count, up to m of
+them against m others, also where a person is only removed. A row without an id, or with one of the
 schema's marks for a missing cell, counts for nobody and is left out: to refuse it would answer a
 question about private rows, and to take each for a person of its own would leave unprotected
 whoever has several.
