@@ -12,10 +12,10 @@ import streamlit as st
 from app import compute
 from app.callbacks import unbroken
 from app.composing import ADJACENCIES, MECHANISMS, MOST_ROWS, Composition, Line, imported
+from app.line_editor import edited, line_editor
 from app.state import ask, left_on_explore
 from app.tables import data_of
 from app.texts import compose as texts
-from app.texts.frame import literal
 from app.widgets import box, field, pick
 from dpcore.checks import whole
 from dpcore.errors import DPCoreError
@@ -31,8 +31,6 @@ def editor(composition: Composition) -> None:
     with st.popover("What is released", width="stretch"):
         st.markdown(texts.EDITOR_LEAD)
         _table(composition)
-        if "list_error" in st.session_state:
-            st.error(literal(st.session_state["list_error"]))
         left, right = st.columns(2)
         with left:
             box(composition, "delta", "δ in total", 1e-5, texts.DELTA_HELP, "%e", key="ask_{}")
@@ -49,21 +47,14 @@ def editor(composition: Composition) -> None:
 
 
 def _table(composition: Composition) -> None:
-    """The editor keeps its place while the reader types: its base changes only from outside."""
-    state = st.session_state
-    if state.get("list_now") != composition.lines:
-        state["list_now"] = state["list_base"] = composition.lines
-        state["list_version"] = state.get("list_version", 0) + 1
-        state.pop("list_error", None)
-    key = f"list_{state['list_version']}"
     columns = st.column_config
-    st.data_editor(
-        [_as_row(line) for line in state["list_base"]],
-        key=key,
-        num_rows="dynamic",
-        hide_index=True,
-        on_change=lambda: _edited(key),
-        column_config={
+    line_editor(
+        "list",
+        composition.lines,
+        _as_row,
+        edited_lines,
+        lambda lines: ask(lines=lines),
+        {
             _MECHANISM: columns.SelectboxColumn(
                 options=list(MECHANISMS.values()), default="Gaussian"
             ),
@@ -87,20 +78,6 @@ def _as_row(line: Line) -> dict[str, Any]:
     }
 
 
-@unbroken
-def _edited(key: str) -> None:
-    """Take over what the reader typed; a line that describes no release is named and left out."""
-    state = st.session_state
-    try:
-        lines = edited_lines(state["list_base"], state[key])
-    except ValueError as error:
-        state["list_error"] = str(error)
-        return
-    state.pop("list_error", None)
-    state["list_now"] = lines
-    ask(lines=lines)
-
-
 def edited_lines(base: tuple[Line, ...], edits: Mapping[str, Any]) -> tuple[Line, ...]:
     """The lines after the editor's changes. Raises ValueError with a sentence.
 
@@ -108,13 +85,7 @@ def edited_lines(base: tuple[Line, ...], edits: Mapping[str, Any]) -> tuple[Line
     ...                          "deleted_rows": []})[0].count
     5
     """
-    changes = {int(i): row for i, row in edits["edited_rows"].items()}
-    gone = set(edits["deleted_rows"])
-    remaining = [
-        _changed(line, changes.get(i, {}), i) for i, line in enumerate(base) if i not in gone
-    ]
-    added = [_changed(Line(), row, len(base) + i) for i, row in enumerate(edits["added_rows"])]
-    lines = (*remaining, *added)
+    lines = edited(base, edits, Line(), _changed)
     if not lines:
         raise ValueError(texts.EMPTY_LIST)
     if len(lines) > MOST_ROWS:

@@ -22,7 +22,7 @@ from streamlit.testing.v1 import AppTest
 from studio.composed import drawn_presets, ends, kept_presets
 from support import every, split_lanes
 
-from app import compose_prices
+from app import compose_prices, line_editor
 from app.compose_text import finding, sentences
 from app.composed import FILE, PARTS, packed, question, stored, stored_pictures
 from app.composing import (
@@ -577,6 +577,48 @@ def test_the_editor_changes_lines_and_names_what_cannot_be() -> None:
         edited_lines(base, {**edits, "edited_rows": {0: {"Times": 2.5}}})
     with pytest.raises(ValueError, match="empty"):
         edited_lines(base, {"edited_rows": {}, "added_rows": [], "deleted_rows": [0, 1]})
+
+
+def test_a_table_that_is_left_shows_again_what_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The browser's edits are gone then: the editor showed the lines from before them, and the next
+    edit brought those back."""
+    drawn: list[Any] = []
+    session: dict[str, Any] = {}
+    monkeypatch.setattr(line_editor.st, "session_state", session)
+
+    def draw(rows: list[Any], *, key: str, on_change: Any, **rest: Any) -> None:
+        session.setdefault(key, {"edited_rows": {}, "added_rows": [], "deleted_rows": []})
+        drawn.append((rows, key, on_change))
+
+    monkeypatch.setattr(line_editor.st, "data_editor", draw)
+    lines = (1, 2)
+
+    def show() -> None:
+        def applied(now: tuple[int, ...]) -> None:
+            nonlocal lines
+            lines = now
+
+        line_editor.line_editor("some", lines, lambda n: {"n": n}, read, applied, {})
+
+    def read(base: tuple[int, ...], edits: Any) -> tuple[int, ...]:
+        return line_editor.edited(base, edits, 0, lambda n, cells, place: cells.get("n", n))
+
+    show()
+    _, key, edit = drawn[-1]
+    session[key]["edited_rows"] = {0: {"n": 7}}
+    edit()
+    show()
+    assert lines == (7, 2)
+    assert drawn[-1][:2] == ([{"n": 1}, {"n": 2}], key), "it keeps its place, with the edits"
+    session[key]["edited_rows"] = {0: {"n": 8}}
+    monkeypatch.setattr(line_editor.st, "rerun", lambda: again.append(lines))
+    again: list[Any] = []
+    show()
+    assert again == [(8, 2)], "a callback can be lost"
+    del session[key]  # as Streamlit does where a page is left
+    show()
+    assert drawn[-1][0] == [{"n": 8}, {"n": 2}]
+    assert drawn[-1][1] != key
 
 
 def test_the_ledger_of_the_fit_on_explore_costs_what_the_fit_says() -> None:

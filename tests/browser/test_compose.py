@@ -293,3 +293,11 @@ def test_a_line_that_is_typed_is_priced_and_stands_in_the_link(composed: Any) ->
     assert found["Exact"] == before["Exact"], "12 releases of twice the noise cost what 3 do"
     assert found["Basic"] != before["Basic"]
     page.locator("[data-testid=stDataFrame]").wait_for()  # the drawer is still open
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="Learn").first.click()
+    page.wait_for_function("location.pathname.endsWith('learn')")
+    page.get_by_role("link", name="Compose").first.click()
+    page.get_by_role("button", name="What is released").click()
+    noise = page.locator("#glide-cell-2-0")
+    noise.wait_for(state="attached")
+    assert noise.inner_text() == "14", "not the line from before it was typed"
