@@ -96,7 +96,7 @@ def between(low: float, high: float) -> Reader:
     """
 
     def reader(text: str) -> float:
-        if isinstance(low, int) and not (text.isascii() and text.isdecimal() and len(text) < 9):
+        if isinstance(low, int) and not (text.isascii() and text.isdecimal() and len(text) < 11):
             raise ValueError(text)
         if "_" in text:  # which Python takes for a blank between digits
             raise ValueError(text)

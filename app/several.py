@@ -8,27 +8,75 @@ from typing import Any
 
 import streamlit as st
 
+from app.callbacks import unbroken
 from app.components import live_line
+from app.line_editor import line_editor
 from app.live import live
+from app.plan_table import (
+    EPSILON,
+    KEEPS,
+    LOCKED,
+    MODEL,
+    PARTS,
+    RANGES,
+    TIMES,
+    TOTALS,
+    PlanLine,
+    PlanTable,
+    edited_plan,
+)
 from app.result_store import Data, in_background, look_away
 from app.scenario import Scenario, opening
+from app.state import note_misread
 from app.tables import store_of
 from app.texts import release as texts
 from app.texts.frame import literal
+from app.widgets import number, slide, switch
 from dpcore.accounting.gaussian import rho_of
 from dpcore.declaration import declarations
 from dpcore.errors import DPCoreError
-from dpcore.evaluation.study import EPSILONS
-from dpcore.figures.planned import SAYS, plan_scene
+from dpcore.figures.planned import SAYS, in_symbols, plan_scene
 from dpcore.planning import export
 from dpcore.planning.curves import MIDDLING, WORLDS
 from dpcore.planning.plan import Planner, WantedRelease, about, takes
 from dpcore.privacy.guarantee import show
 from dpcore.schema import Schema
 
-TOTALS = EPSILONS[20:]  # from 0.1
-NAME, MODEL, PARTS, TIMES = "Release", "Model", "Parts", "Times"
-LEAST, EPSILON, LOCKED = "Keeps at least (%)", "ε at least", "Locked at ε"
+PLAN = "plan"  # in the address of the Release page, while the table is open
+OPEN, PLANS = "plan_open", "plans"  # whether it is open, and the tables by the data they are about
+
+
+def linked(scenario: Scenario, *, arriving: bool) -> None:
+    """Mirror the table in the address, so that a reload or a link finds it again; who comes by a
+    link finds what it says."""
+    state, address = st.session_state, st.query_params
+    if arriving and PLAN in address:
+        try:
+            state.setdefault(PLANS, {})[scenario.data] = PlanTable.parse(address[PLAN])
+            state[OPEN] = True
+        except ValueError:
+            note_misread([PLAN])
+    link = _of(scenario.data).as_link() if state.get(OPEN) else ""
+    if link and address.get(PLAN) != link:
+        address[PLAN] = link
+    elif not link and PLAN in address:
+        del address[PLAN]
+
+
+def _of(data: str) -> PlanTable:
+    """The table about some data, as far as anything was chosen."""
+    plan: PlanTable = st.session_state.get(PLANS, {}).get(data, PlanTable())
+    return plan
+
+
+@unbroken
+def _change(data: str, **choices: Any) -> None:
+    st.session_state.setdefault(PLANS, {})[data] = replace(_of(data), **choices)
+
+
+@unbroken
+def _switch(on: bool) -> None:
+    st.session_state[OPEN] = on
 
 
 def panel(scenario: Scenario, data: Data, schema: Schema) -> Callable[[], bool] | None:
@@ -37,9 +85,12 @@ def panel(scenario: Scenario, data: Data, schema: Schema) -> Callable[[], bool] 
 
     Returns what asks whether the ranges are there, while they are not."""
     with st.container(border=True):
-        if not st.toggle(texts.SEVERAL, key="plan_many", help=texts.SEVERAL_HELP):
+        opened = st.session_state.get(OPEN, False)
+        switch("plan_many", texts.SEVERAL, opened, _switch, texts.SEVERAL_HELP)
+        if not opened:
             return None
-        lines, rows, delta = table(scenario, data, schema)
+        plan = _of(scenario.data)
+        lines, rows, delta = table(plan, scenario, data, schema)
         try:
             wanted = tuple(_wanted(line, scenario, schema, rows) for line in lines)
             with st.spinner(texts.SIMULATING):
@@ -47,8 +98,11 @@ def panel(scenario: Scenario, data: Data, schema: Schema) -> Callable[[], bool] 
         except DPCoreError as refusal:
             st.error(literal(str(refusal)))
             return None
-        total = st.select_slider("Total ε", TOTALS, 2.0, format_func=show, key="plan_step")
-        step = TOTALS.index(total)
+        slide(
+            "plan_step", "Total ε", TOTALS, plan.total,
+            lambda chosen: _change(scenario.data, total=chosen), None, show,
+        )  # fmt: skip
+        total, step = plan.total, TOTALS.index(plan.total)
         scene = plan_scene(plans, step)
         live_line(SAYS, "dp-plan", scene.live_text[SAYS][step])
         live({"plan_step": scene}, key="plan")
@@ -86,73 +140,75 @@ def over_worlds(
         at_least=share, needed=needed, rows_needed=enough,
     )  # fmt: skip
     keeps = texts.over_worlds(scenario.epsilon, release.low, release.high, release.median)
-    needs = [line.replace("epsilon", "ε") for line in replace(then, releases=(release,)).ranges()]
+    needs = [in_symbols(line) for line in replace(then, releases=(release,)).ranges()]
     return keeps, *needs, *then.decided()
 
 
 def table(
-    scenario: Scenario, data: Data, schema: Schema
-) -> tuple[list[dict[str, Any]], int, float]:
+    plan: PlanTable, scenario: Scenario, data: Data, schema: Schema
+) -> tuple[tuple[PlanLine, ...], int, float]:
     """What is to leave, as the steward enters it; how many rows there are; delta of it all."""
     names = [name for name, declared in declarations().items() if declared.suits(schema)]
     other = next((name for name in names if name != scenario.model), scenario.model)
-    first = [
-        _line("every quarter", scenario.model, scenario.components, 4),
-        _line("once", other, opening(scenario.data, other).components, 1),
-    ]
-    lines = st.data_editor(
-        first,
-        column_config={
+    first = (
+        PlanLine("every quarter", scenario.model, scenario.components, 4),
+        PlanLine("once", other, opening(scenario.data, other).components),
+    )
+    lines = first if plan.lines is None else plan.lines
+    line_editor(
+        "plan_table",
+        lines,
+        PlanLine.as_row,
+        edited_plan,
+        lambda lines: _change(scenario.data, lines=lines),
+        {
             MODEL: st.column_config.SelectboxColumn(options=names, required=True),
-            PARTS: st.column_config.NumberColumn(min_value=1, max_value=50, format="%d"),
-            TIMES: st.column_config.NumberColumn(min_value=1, max_value=1000, format="%d"),
-            LEAST: st.column_config.NumberColumn(
-                min_value=1.0, max_value=99.9, format="%.3g", help=texts.KEEPS_HELP
-            ),
-            EPSILON: st.column_config.NumberColumn(
-                min_value=0.001, max_value=100.0, format="%.3g", help=texts.EPSILON_HELP
-            ),
+            PARTS: _number("parts", "%d"),
+            TIMES: _number("times", "%d"),
+            KEEPS: _number("keeps", "%.3g", texts.KEEPS_HELP),
+            EPSILON: _number("epsilon", "%.3g", texts.EPSILON_HELP),
             LOCKED: st.column_config.CheckboxColumn(help=texts.LOCKED_HELP),
         },
-        num_rows="dynamic",
-        hide_index=True,
         placeholder="any",
-        key="plan_table",
     )
+    rows = plan.rows or data.public_rows(scenario.adjacency) or 1000
+    delta = scenario.delta if plan.delta is None else plan.delta
     left, right = st.columns(2)
-    public_rows = data.public_rows(scenario.adjacency) or 1000
-    rows = left.number_input(texts.PUBLIC_ROWS, 1, 10**9, public_rows, key="plan_rows")
-    delta = right.number_input(
-        "δ in all", 1e-12, 0.5, scenario.delta, format="%.2g", key="plan_delta"
-    )
-    return [line for line in lines if line.get(MODEL)], int(rows), float(delta)
+    with left:
+        number(
+            "plan_rows", texts.PUBLIC_ROWS, rows, (*RANGES["rows"], 1),
+            lambda chosen: _change(scenario.data, rows=chosen),
+        )  # fmt: skip
+    with right:
+        number(
+            "plan_delta", "δ in all", delta, (*RANGES["delta"], 1e-5),
+            lambda chosen: _change(scenario.data, delta=chosen), form="%.2g",
+        )  # fmt: skip
+    return lines, rows, delta
 
 
-def _line(name: str, model: str, parts: int, times: int) -> dict[str, Any]:
-    return {
-        NAME: name, MODEL: model, PARTS: parts, TIMES: times,
-        LEAST: None, EPSILON: None, LOCKED: False,
-    }  # fmt: skip
+def _number(name: str, form: str, help: str | None = None) -> Any:
+    """The column of a number, within its limits."""
+    low, high = RANGES[name]
+    return st.column_config.NumberColumn(min_value=low, max_value=high, format=form, help=help)
 
 
-def _wanted(line: dict[str, Any], scenario: Scenario, schema: Schema, rows: int) -> WantedRelease:
+def _wanted(line: PlanLine, scenario: Scenario, schema: Schema, rows: int) -> WantedRelease:
     """A line as a wish; its model's settings are those on Explore, or those it opens with."""
-    model = str(line[MODEL])
-    begin = scenario if model == scenario.model else opening(scenario.data, model)
-    parts = int(line.get(PARTS) or begin.components)
-    options = replace(begin, components=parts).setting().options()
-    share, epsilon = line.get(LEAST), line.get(EPSILON)
-    name = str(line.get(NAME) or model)
+    same = line.model == scenario.model
+    begin = scenario if same else opening(scenario.data, line.model)
+    options = replace(begin, components=line.parts or begin.components).setting().options()
+    name = line.name.strip() or line.model
     with about(name):
         return WantedRelease(
             name,
-            model,
+            line.model,
             schema,
             rows,
-            times=int(line.get(TIMES) or 1),
-            at_least=None if share is None else float(share) / 100.0,
-            epsilon=None if epsilon is None else float(epsilon),
-            locked=bool(line.get(LOCKED)),
+            times=line.times,
+            at_least=None if line.keeps is None else line.keeps / 100.0,
+            epsilon=line.epsilon,
+            locked=line.locked,
             options=(*options.items(), ("clip", begin.clip)),
         )
 

@@ -65,7 +65,7 @@ def slide(
     options: Sequence[float],
     value: float,
     apply: Apply,
-    help: str,
+    help: str | None,
     words: Callable[[Any], str],
     *,
     disabled: bool = False,
@@ -76,6 +76,12 @@ def slide(
         label, options, value, key=key, help=help, format_func=words, disabled=disabled,
         on_change=choose,
     )  # fmt: skip
+
+
+def switch(key: str, label: str, value: bool, apply: Apply, help: str | None = None) -> None:
+    """On or off."""
+    choose = _bound(key, value, apply)
+    st.toggle(label, value, key=key, help=help, on_change=choose)
 
 
 def _bound(key: str, value: Any, apply: Apply, shown: bool = True) -> Callable[[], None]:

@@ -15,6 +15,7 @@ from app_pages import data_of
 from streamlit.testing.v1 import AppTest
 
 from app import compute, releasing, result_store, several
+from app.plan_table import TOTALS, PlanLine, PlanTable
 from app.scenario import Scenario, opening
 from app.texts import release as release_texts
 from app.views import release
@@ -44,6 +45,16 @@ def page(path: Path, **choices: object) -> AppTest:
     """The page as it stands after Explore was left with these choices."""
     at = AppTest.from_string(PAGE, default_timeout=PATIENCE)
     at.session_state["scenario"] = replace(Scenario(), **choices)  # type: ignore[arg-type]
+    at.session_state["ledger_path"] = str(path)
+    at.run()
+    assert not at.exception
+    return at
+
+
+def opened_by(path: Path, **address: str) -> AppTest:
+    """The page as a link opens it."""
+    at = AppTest.from_string(PAGE, default_timeout=PATIENCE)
+    at.query_params.update(address)
     at.session_state["ledger_path"] = str(path)
     at.run()
     assert not at.exception
@@ -450,14 +461,14 @@ def test_several_releases_are_planned_before_there_is_a_ledger(
     assert {given[2] for given in curves} == {5000}
     scene = planned_scene(at)
     assert [panel["id"] for panel in scene["panels"]] == ["plan_shares", "plan_accuracy"]
-    assert len(scene["steps"]) == len(several.TOTALS)
+    assert len(scene["steps"]) == len(TOTALS)
     shares = scene["panels"][0]["layers"][0]["values"]
     assert all(sum(line) == pytest.approx(1.0, abs=1e-3) for line in shares)
-    here = several.TOTALS.index(2.0)
+    here = TOTALS.index(2.0)
     assert "**" not in scene["live_text"]["plan"][here]
     assert "costs the others" in scene["live_text"]["plan"][here]
     at.select_slider(key="plan_step").set_value(0.2).run()
-    assert planned_scene(at)["step"] == several.TOTALS.index(0.2)
+    assert planned_scene(at)["step"] == TOTALS.index(0.2)
     assert [one.proto.label for one in at.get("download_button")] == [
         "plan.csv", "plan.json", "plan.html",
     ]  # fmt: skip
@@ -467,16 +478,82 @@ def test_several_releases_are_planned_before_there_is_a_ledger(
 def test_wishes_of_the_table_that_cannot_be_are_said_and_those_that_do_not_fit_named(
     path: Path, curves: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = several._line("quarter", "gmm", 3, 4)
-    given: list[dict[str, Any]] = [{**line, several.LOCKED: True}]
-    monkeypatch.setattr(several, "table", lambda *known: (given, 5000, 1e-5))
+    line = PlanLine("quarter", "gmm", 3, 4)
+    wishes = [replace(line, locked=True)]
+    monkeypatch.setattr(several, "table", lambda *known: (tuple(wishes), 5000, 1e-5))
     at = page(path)
     at.toggle(key="plan_many").set_value(True).run()
     assert f"release 'quarter', locked: {wording.NO_EPSILON_TO_LOCK}" in texts(at)
-    given[0] = {**line, several.LOCKED: True, several.EPSILON: 1.5}
+    wishes[0] = replace(line, locked=True, epsilon=1.5)
     at.run()
     assert "drop the request for 'quarter'" in planned_scene(at)["live_text"]["plan"][0]
-    given[0] = {**line, several.LEAST: 40.0}
+    wishes[0] = replace(line, keeps=40.0)
     at.run()
     assert planned_scene(at)["panels"][1]["layers"][0]["y"][0] is None, "at 0.1 it does not fit"
     assert not at.exception
+
+
+def linked(at: AppTest) -> str:
+    """The plan in the address; a test finds there what was read as a list, what was set as text."""
+    plan = at.query_params["plan"]
+    return plan if isinstance(plan, str) else plan[0]
+
+
+def test_a_plan_stands_in_the_address_and_is_read_from_it(
+    path: Path, curves: list[tuple[Any, ...]]
+) -> None:
+    at = page(path)
+    at.toggle(key="plan_many").set_value(True).run()
+    assert linked(at) == "total=2", "what nobody changed is worked out anew"
+    at.select_slider(key="plan_step").set_value(0.2).run()
+    at.number_input(key="plan_rows").set_value(700).run()
+    assert linked(at) == "rows=700&total=0.2"
+    at.toggle(key="plan_many").set_value(False).run()
+    assert "plan" not in at.query_params
+    at.toggle(key="plan_many").set_value(True).run()
+    assert linked(at) == "rows=700&total=0.2", "closing the table empties nothing"
+    at.session_state["scenario"] = Scenario(data="iris")
+    at.run()
+    assert linked(at) == "total=2", "a plan is about one table"
+
+    lines = (
+        PlanLine("each quarter | ~_&=", "kmeans", 5, 4, keeps=80.0),
+        PlanLine("", "mean", epsilon=0.25, locked=True),
+    )
+    link = PlanTable(lines, 900, 1e-6, 3.2).as_link()
+    curves.clear()
+    other = opened_by(path, plan=link)
+    assert linked(other) == link
+    assert [given[:3:2] for given in curves[:2]] == [("kmeans", 900), ("mean", 900)]
+    assert planned_scene(other)["step"] == TOTALS.index(3.2)
+    assert planned_scene(other)["panels"][0]["layers"][0]["names"] == [
+        "each quarter | ~_&= (×4)", "mean",
+    ]  # fmt: skip
+    assert other.number_input(key="plan_delta").value == 1e-6
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "on",
+        "total=2.1",
+        "total=2&rows=0",
+        "total=2|",
+        "total=2|name=a",
+        "total=2|model=nonsense",
+        "total=2|model=gmm&epsilon=1&epsilon=2",
+        "total=2|model=gmm&times=0",
+        "total=2|model=gmm&other=1",
+        "total=2" + "|model=gmm" * 21,
+    ],
+)
+def test_a_plan_in_a_link_that_cannot_be_read_is_named(path: Path, link: str) -> None:
+    at = opened_by(path, plan=link)
+    assert at.session_state["misread"] == ("plan",)
+    assert at.query_params == {}
+    assert not at.toggle(key="plan_many").value
+
+
+def test_a_plan_of_a_model_that_the_table_has_no_columns_for_is_refused_by_name(path: Path) -> None:
+    at = opened_by(path, plan="total=2|name=words&model=lda")
+    assert "release 'words'" in texts(at)

@@ -36,7 +36,8 @@ NAMED, LOCK = "Release to come", "Locked at ε"
 
 def page() -> None:
     """Top to bottom: what for, then the three steps."""
-    scenario, _ = taken_on("release")
+    scenario, arriving = taken_on("release", own=[several.PLAN])
+    several.linked(scenario, arriving=arriving)
     data = whole_table(scenario)
     brand("none" if data is None else provenance(data))
     st.html(f'<h1 class="dp-title">{texts.TITLE}</h1>')

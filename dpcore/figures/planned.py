@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -63,7 +64,10 @@ def plan_scene(plans: Sequence[ReleasePlan], step: int) -> Scene:
                             tuple(percent(release.budget_share) if plan.feasible else "does not fit"
                                   for release in plan.releases) for plan in plans
                         ),
-                        notes=tuple(tuple(map(_kept, plan.releases)) for plan in plans),
+                        notes=tuple(
+                            tuple(_kept(release) if plan.feasible else ""
+                                  for release in plan.releases) for plan in plans
+                        ),
                     ),
                 ),
                 width="full",
@@ -83,8 +87,17 @@ def plan_scene(plans: Sequence[ReleasePlan], step: int) -> Scene:
                 height=320,
             ),
         ),
-        live_text={SAYS: tuple(" ".join(summary(plan)) for plan in plans)},
+        live_text={SAYS: tuple(in_symbols(" ".join(summary(plan))) for plan in plans)},
     )  # fmt: skip
+
+
+def in_symbols(text: str) -> str:
+    """What a terminal says of epsilon and delta, as the explorer writes it.
+
+    >>> in_symbols("epsilon = 1 at delta = 1e-05")
+    'ε = 1 at δ = 1e-05'
+    """
+    return re.sub(r"\bdelta\b", "δ", re.sub(r"\bepsilon\b", "ε", text))
 
 
 def _kept(release: PlannedRelease) -> str:

@@ -33,9 +33,13 @@ def test_shares_and_prices_move_with_the_hand_and_stay(page: Any, server: Any) -
     with page.expect_download() as taken:
         page.get_by_text("plan.html").click()
     assert "A plan of releases" in taken.value.path().read_text(encoding="utf-8")
+    page.reload()
+    page.locator('[data-panel="plan_shares"]').wait_for(timeout=120_000)
+    wait_until_still(page, 60)
+    assert said.inner_text() == held, "it stands in the address"
 
 
-GRID = ".st-key-plan_table [data-testid=data-grid-canvas]"
+GRID = "[class*=st-key-plan_table] [data-testid=data-grid-canvas]"
 RANGED = "!document.body.innerText.includes('still being simulated')"  # else it is drawn anew
 NAME, MODEL, TIMES, AT_LEAST, EPSILON, LOCKED = 1, 2, 4, 5, 6, 7  # columns of the table of wishes
 
@@ -102,7 +106,7 @@ def test_wishes_locks_and_what_ifs_change_the_plan_on_the_page(page: Any, server
     wait_until_still(page, 60)
 
     wish(page, 1, AT_LEAST, "80")
-    says(page, "80% for 'once' takes epsilon = ")
+    says(page, "80% for 'once' takes ε = ")
     wish(page, 1, TIMES, "1000")
     refused = says(page, "do not fit: drop the request for 'once' (at least 80%)")
     assert "One percent more" not in refused, "a plan that does not fit has no prices"
@@ -123,7 +127,7 @@ def test_wishes_locks_and_what_ifs_change_the_plan_on_the_page(page: Any, server
     assert locked == pytest.approx(0.2, rel=1e-6)
     assert locked < free
 
-    page.locator(".st-key-plan_table .dvn-scroller").first.hover()
+    page.locator("[class*=st-key-plan_table] .dvn-scroller").first.hover()
     page.get_by_role("button", name="Add row").first.click()
     page.locator(f"#glide-cell-{NAME}-2").wait_for(state="attached")
     wish(page, 2, NAME, "one more")
