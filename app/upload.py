@@ -85,6 +85,7 @@ class Upload:
     words: tuple[str, ...] = ()
     unit: str = "person"
     rows_per_person: int = 1
+    equal_weight: bool = False
     toml: tuple[str, bytes] | None = None
     table: PrivateTable | PrivateCorpus | None = None
     shown: bool = False
@@ -360,6 +361,13 @@ def _persons(upload: Upload, thing: str = "row") -> None:
             texts.things_per_person(thing), 1, max(1000, before), before, key="upload_rpp"
         )
     )
+    if thing == "row" and upload.rows_per_person > 1 and "person id" in set(upload.lines["use"]):
+        upload.equal_weight = st.checkbox(
+            texts.equal_weight(literal(upload.unit)),
+            upload.equal_weight,
+            key="upload_equal",
+            help=texts.EQUAL_WEIGHT_HELP,
+        )
 
 
 def _accept(upload: Upload, schema: Schema) -> None:
@@ -381,6 +389,8 @@ def _accept(upload: Upload, schema: Schema) -> None:
     else:
         raise InputError("vocabulary", *texts.NO_WORDS)
     upload.unit, upload.rows_per_person = schema.unit, schema.rows_per_person
+    if isinstance(schema, Schema):
+        upload.equal_weight = schema.equal_weight
     upload.ready = {}
 
 
@@ -491,7 +501,7 @@ def _shown_limits(schema: Schema, file: str) -> None:
     ]
     person = None if schema.person is None else literal(schema.person)
     terms = (literal(file), literal(schema.unit), schema.rows_per_person, person)
-    st.caption(texts.schema_file_sets(*terms))
+    st.caption(texts.schema_file_sets(*terms, equal=schema.equal_weight))
     st.dataframe(pd.DataFrame(lines), hide_index=True, placeholder="", width="stretch")
 
 
@@ -547,6 +557,7 @@ def _schema(upload: Upload) -> Schema:
         unit=upload.unit,
         rows_per_person=upload.rows_per_person,
         id=persons[0] if persons else None,
+        equal_weight=upload.equal_weight and bool(persons),
         file=None if upload.form == FileFormat() else upload.form,
     )
 

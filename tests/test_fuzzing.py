@@ -245,8 +245,10 @@ def a_refusal_that_tells_of_a_row(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_person_of_whom_one_row_too_many_counts(patch: pytest.MonkeyPatch) -> None:
-    own = persons._counting
-    patch.setattr(persons, "_counting", lambda ids, rows, most: own(ids, rows, most + 1))
+    own = persons._times
+    patch.setattr(
+        persons, "_times", lambda ids, rows, most, equal: own(ids, rows, most + 1, equal=equal)
+    )
 
 
 def ids_that_are_told_apart_as_they_are_written(patch: pytest.MonkeyPatch) -> None:

@@ -253,10 +253,82 @@ def test_a_file_that_changes_between_two_passes_is_refused(tmp_path: Path) -> No
     file = tmp_path / "rows.csv"
     table(range(50)).to_csv(file, index=False)
     kept, _ = limited(parted(file, PLAIN), "who", 1)
-    short = type(kept._parts[0])(kept._parts[0].part, kept._parts[0].counting[:-1])
-    for part in (short, type(short)(short.part, np.append(kept._parts[0].counting, True))):
+    short = type(kept._parts[0])(kept._parts[0].part, kept._parts[0].times[:-1])
+    for part in (short, type(short)(short.part, np.append(kept._parts[0].times, 1))):
         with pytest.raises(InputError, match=FILE_CHANGED):
             list(part.blocks(PLAIN))
+
+
+@every("most", (1, 2, 5, 7))
+def test_with_equal_weight_each_persons_rows_count_as_often_as_anothers(most: int) -> None:
+    frame = table(np.random.default_rng(most).integers(0, 60, 200))
+    alike = replace(PLAIN, equal_weight=True)
+    kept, persons = limited(dp.load(frame, schema=alike), "who", most)
+    often = kept._frame.groupby("who").size()
+    assert persons == len(often) == frame["who"].nunique()
+    assert set(often) == {most}
+    each = kept._frame.groupby(["who", "x"]).size().groupby("who")
+    assert (each.max() - each.min()).max() <= 1, "a person's rows count as often as one another"
+    assert (each.size() == frame.groupby("who").size().clip(upper=most)).all()
+    turned = dp.load(frame[::-1].reset_index(drop=True), schema=alike)
+    again = limited(turned, "who", most)[0]._frame
+    order = ["who", "x"]
+    assert (
+        again.sort_values(order).values.tolist() == kept._frame.sort_values(order).values.tolist()
+    )
+
+
+def test_with_equal_weight_many_blocks_and_files_are_one_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "_rows_of_block", lambda columns: 37)
+    alike = replace(PLAIN, equal_weight=True, rows_per_person=7)
+    frame = table(np.random.default_rng(2).integers(0, 60, 600))
+    files = parted(written(frame, tmp_path / "rows"), alike)
+    words: dict[str, Any] = {"privacy": dp.Privacy(noise_multiplier=1.0), "seed": 1}
+    one = dp.fit("covariance", dp.load(frame, schema=alike), **words)
+    other = dp.fit("covariance", files, **words)
+    assert other.guarantee == one.guarantee
+    assert (one.rows, one.persons) == (7 * 60, 60) == (other.rows, other.persons)
+    np.testing.assert_allclose(other.parameters.covariance, one.parameters.covariance, rtol=1e-6)
+
+
+def test_with_equal_weight_a_mean_is_that_of_persons_with_the_noise_of_one_row_each() -> None:
+    """Nine rows in ten are of one person in ten: of all rows the mean is near 8, of persons 2.8."""
+    rng = np.random.default_rng(0)
+    who = np.concatenate([np.arange(900), np.repeat(np.arange(900, 1000), 81)])
+    x = np.where(who < 900, 2.0, 10.0)
+    frame = pd.DataFrame({"who": who, "x": x, "y": rng.uniform(-1.0, 1.0, len(who))})
+    alike = replace(PLAIN, equal_weight=True, rows_per_person=81)
+    exact = dp.fit("mean", dp.load(frame, schema=alike), privacy=None).parameters.mean
+    assert exact[0] == pytest.approx(2.8)
+    words: dict[str, Any] = {"privacy": dp.Privacy(1.0, 1e-6), "seed": 0}
+    noisy = dp.fit("mean", dp.load(frame, schema=alike), **words)
+    first = frame.groupby("who").head(1).drop(columns="who")
+    single = dp.Schema(PLAIN.columns[:2], unit="patient")
+    alone = dp.fit("mean", dp.load(first.reset_index(drop=True), schema=single), **words)
+    assert (noisy.rows, noisy.persons, alone.rows) == (81_000, 1_000, 1_000)
+    scales = [
+        float(np.max(fit.ledger.entries[-1].noise_scale)) / fit.rows for fit in (noisy, alone)
+    ]
+    assert scales[0] == pytest.approx(scales[1], rel=0.05), "clipped at nearly the same place"
+    assert abs(noisy.parameters.mean[0] - 2.8) < 0.5
+    assert "each patient has the same weight" in " ".join(noisy.guarantee.assumptions)
+    assert (
+        noisy.intervals().same_rows["mean"][0, 0] < 2.8 < noisy.intervals().same_rows["mean"][0, 1]
+    )
+
+
+def test_equal_weight_without_ids_is_refused_before_rows_are_read(tmp_path: Path) -> None:
+    unknown = dp.Schema(PLAIN.columns[:2], equal_weight=True)
+    with pytest.raises(InputError, match=r"table\.equal_weight: no column says whose a row is"):
+        dp.load(table_of_two(), schema=unknown)
+    file = tmp_path / "schema.toml"
+    file.write_text(unknown.to_toml())
+    with pytest.raises(InputError, match=r"table\.equal_weight: no column says whose a row is"):
+        dp.Schema.from_toml(file)
+    file.write_text(replace(PLAIN, equal_weight=True).to_toml())
+    assert dp.Schema.from_toml(file).equal_weight
 
 
 def crowd(rng: np.random.Generator, names: list[str]) -> pd.DataFrame:
@@ -276,8 +348,14 @@ def one_persons(rng: np.random.Generator, names: list[str], count: int) -> pd.Da
 
 @every("model, words", PROVED)
 @every("adjacency", ("replace_one", "add_remove"))
+@every("equal", (False, True))
 def test_no_release_moves_by_more_than_all_rows_of_one_person(
-    adjacency: str, model: str, words: dict[str, Any], compared: Compared, exhaustive: bool
+    equal: bool,
+    adjacency: str,
+    model: str,
+    words: dict[str, Any],
+    compared: Compared,
+    exhaustive: bool,
 ) -> None:
     schema = COUNTED if model == "poisson" else NUMBERS
     names, rng = list(schema.features), np.random.default_rng(len(model))
@@ -285,7 +363,7 @@ def test_no_release_moves_by_more_than_all_rows_of_one_person(
     for seed in range(20 if exhaustive else 2):
         others, most = crowd(rng, names), int(rng.integers(1, 5))
         if adjacency == "replace_one":  # 0 rows are those of somebody whose rows do not count
-            counts = rng.integers(0, 12, 2)
+            counts = rng.integers(int(equal), 12, 2)
         else:
             counts = np.array([0, rng.integers(1, 12)])
         both = []
@@ -295,13 +373,14 @@ def test_no_release_moves_by_more_than_all_rows_of_one_person(
         noise = float(10.0 ** rng.uniform(-1.0, 2.0))
         asked = dp.Privacy(noise_multiplier=noise, adjacency=adjacency, rows_per_person=most)
         compared.first.clear()
-        schema_of = dp.Schema(schema.columns, rows_per_person=1)
+        schema_of = dp.Schema(schema.columns, rows_per_person=1, equal_weight=equal)
         for place, frame in zip((None, 0), both, strict=True):
             compared.place = place
             sealed = PrivateTable.seal(frame.reset_index(drop=True), schema_of)
             grid = fit_grid(model, sealed, privacy=(asked,), seed=seed, **words)
         assert f"of whose rows at most {most} count" in grid.guarantee().protects
-        assert all(one.proof.endswith(f"0 to {most} rows of one person") for one in grid.ledger)
+        rows = f"{'' if equal else '0 to '}{most} rows of one person"
+        assert all(one.proof.endswith(f"; {rows}") for one in grid.ledger)
         assert compared.place == len(compared.first) > 0
     assert max(compared.ratios) <= 1.0
     assert max(compared.ratios) > 0.2

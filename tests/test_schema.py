@@ -119,7 +119,7 @@ def test_a_byte_order_mark_and_windows_line_ends_are_read(tmp_path: Path) -> Non
         ("[tabel]", "write table"),
         ("[columns.a]\nuper = 1", "write upper"),
         ('[file]\nseperator = ";"', "write separator"),
-        ('[table]\nperson = "Nr"', "use title, unit, rows_per_person, id, rehearsal"),
+        ('[table]\nperson = "Nr"', "use title, unit, rows_per_person, equal_weight, id, rehearsal"),
     ],
 )
 def test_an_unknown_key_is_refused_with_the_nearest_known_one(text: str, near: str) -> None:

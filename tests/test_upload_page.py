@@ -506,6 +506,29 @@ def test_with_an_id_column_the_promise_is_about_a_person() -> None:
     assert "the column who has one id for each patient" in shown
 
 
+def test_persons_with_several_rows_can_have_equal_weight() -> None:
+    at = with_table(b"who,age\n" + b"".join(b"p%d,%d\n" % (i // 3, i % 90) for i in range(60)))
+    own = at.session_state[SLOT]
+    own.limits = own.limits.assign(use=["person id", "feature"], lower=["", "0"], upper=["", "90"])
+    at.run()
+    assert not any(one.key == "upload_equal" for one in at.checkbox), "each person has one row"
+    at.number_input(key="upload_rpp").set_value(4).run()
+    at.checkbox(key="upload_equal").check().run()
+    schema = upload._schema(own)
+    assert (schema.equal_weight, schema.rows_per_person, schema.person) == (True, 4, "who")
+    use(at).click().run()
+    assert not at.exception
+    assert own.rows == 4 * 20, "plans are made for as many rows as a release reads"
+    shown = " ".join(one.value for one in at.markdown)
+    assert "each person has the same weight" in shown
+    file = replace(schema, unit="patient").to_toml()
+    at = given(with_table(b"who,age\np1,3\n"), file)
+    terms = upload_texts.schema_file_sets("limits.toml", "patient", 4, "who", equal=True)
+    assert terms in [one.value for one in at.caption]
+    own.lines = own.lines.assign(use=["ignore", "feature"])
+    assert not upload._schema(own).equal_weight
+
+
 def test_a_limit_that_can_be_read_in_two_ways_is_refused() -> None:
     """A length of stay up to 200,000 would end at 200; what is no number says so."""
     for text, number in (

@@ -57,12 +57,17 @@ def keep_schema_file(file: str) -> str:
     return f"Use the limits of {file}"
 
 
-def schema_file_sets(file: str, unit: str, rows: int, person: str | None) -> str:
-    """What a schema file sets. person: the column that says whose a row is."""
+def schema_file_sets(
+    file: str, unit: str, rows: int, person: str | None, *, equal: bool = False
+) -> str:
+    """What a schema file sets. person: the column that says whose a row is. equal: all persons have
+    the same weight."""
     has = f"with at most {rows:,} row{'s' if rows > 1 else ''}"
     if person is not None:
         verb = "counts" if rows == 1 else "count"
         has = f"identified by the column {person}; at most {rows:,} of that {unit}'s rows {verb}"
+    if equal:
+        has += f", and each {unit} has the same weight"
     return (
         f"{file} sets limits, units and what each row is about: one {unit}, {has}. To change "
         "these settings, change the file."
@@ -189,6 +194,16 @@ def things_per_person(thing: str) -> str:
     """How many rows or documents a person has."""
     return f"How many {thing}s can one person have?"
 
+
+def equal_weight(unit: str) -> str:
+    """The box that weighs persons alike."""
+    return f"Each {unit} has the same weight"
+
+
+EQUAL_WEIGHT_HELP = (
+    "Whoever has fewer rows counts as much as others. The noise is then as small as with one row "
+    "for each, and the fit describes persons instead of rows."
+)
 
 # Once the limits are in use.
 CHANGE = "Change the limits or the file"

@@ -70,8 +70,7 @@ class Distances:
 
     def rows(self, fit: Fit) -> float:
         """How many rows of a fit were counted: what is public, or what the counts add up to."""
-        stated = None if fit.persons is not None else fit.rows
-        return float(max(1.0, np.sum(self.counts)) if stated is None else stated)
+        return float(max(1.0, np.sum(self.counts)) if fit.rows is None else fit.rows)
 
     def like_rows(self, normal: Array, mean: Array, rows: float, skew: float = SKEW) -> Array:
         """Rows ``(n, d)`` as far from their mean as the counts say; normal: rows drawn about

@@ -132,6 +132,8 @@ def _assumptions(request: Privacy, schema: Schema, limited: bool) -> tuple[str, 
             f"at most {request.rows_per_person} of one {schema.unit}'s rows count, chosen by "
             "looking at these rows alone; a row without an id does not count"
         )
+        if schema.equal_weight:
+            lines.append(f"each {schema.unit} has the same weight, whatever the number of rows")
     elif request.rows_per_person == 1:
         lines.append(f"each {schema.unit} has one row")
     else:

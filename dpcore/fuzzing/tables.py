@@ -272,7 +272,8 @@ def _other_person(rng: np.random.Generator, table: Table, adjacency: str, odd: b
         (*row, ids.spelled(rng, None if at in nobodys else base + int(owners[at]), storage))
         for at, row in enumerate(rows)
     ]
-    schema = replace(table.schema, columns=(*table.schema.columns, ids.COLUMN))
+    columns = (*table.schema.columns, ids.COLUMN)
+    schema = replace(table.schema, columns=columns, equal_weight=bool(rng.random() < 0.3))
     storages = (*table.storages, storage)
     first = replace(table, schema=schema, storages=storages, rows=tuple(marked))
     second = first.without(positions)

@@ -99,10 +99,13 @@ def _facts(dossier: dict[str, Any]) -> Iterator[str]:
     persons, limited = dossier.get("persons"), guarantee.get("limited", False)
     hidden = "private" if limited or guarantee["adjacency"] == "add_remove" else NOT_STATED
     has = f"; each {guarantee['unit']} has {_as_many(guarantee, 'at most ')}"
+    number = hidden if rows is None else f"{rows:,} (public)"
+    if rows is not None and persons:
+        number += f", as each {guarantee['unit']} counts as {_as_many(guarantee)}"
     facts = {
         "Data": dossier.get("file") or NOT_STATED,
         **({} if persons is None else {"Different ids": f"{persons:,} (public)"}),
-        f"{guarantee['thing'].capitalize()}s": hidden if rows is None else f"{rows:,} (public)",
+        f"{guarantee['thing'].capitalize()}s": number,
         "Protected": guarantee["protects"] + ("" if limited else has),
         "Controller": dossier.get("controller") or NOT_STATED,
         "Purpose": dossier.get("purpose") or NOT_STATED,

@@ -18,7 +18,7 @@ from dpcore.schema.forms import FileFormat, day_of
 Shape = TypeVar("Shape", Ball, Image)
 
 LARGEST_FILE = 1 << 20  # bytes; a schema is written by hand
-TABLE_KEYS = ("title", "unit", "rows_per_person", "id", "rehearsal")
+TABLE_KEYS = ("title", "unit", "rows_per_person", "equal_weight", "id", "rehearsal")
 COLUMN_KEYS = tuple(field.name for field in fields(Column) if field.name != "name")
 FILE_KEYS = tuple(field.name for field in fields(FileFormat))
 OF_SECTIONS = {"table": TABLE_KEYS, "file": FILE_KEYS}

@@ -41,6 +41,7 @@ class Schema:
     """The public description of a table: its columns, the unit of protection, an optional ball.
 
     unit: what one guarantee protects ("person"). rows_per_person: the most rows one unit has.
+    equal_weight: with a column of ids, every unit has the same weight, however many rows it has.
     rehearsal: True where the bounds were read off the data, so that nothing proved can follow.
     image: the shape of the picture whose pixels the feature numbers are, if they are one. id: the
     column that says whose a row is, as one with the role id does. title: for people. file: how a
@@ -80,6 +81,7 @@ class Schema:
     rehearsal: bool = False
     image: Image | None = None
     file: FileFormat | None = None
+    equal_weight: bool = False
     thing: ClassVar[str] = "row"  # what a unit has
 
     def __post_init__(self) -> None:
@@ -103,6 +105,7 @@ class Schema:
         text_or_none("table.title", self.title)
         text_or_none("table.id", self.id)
         truth("table.rehearsal", self.rehearsal)
+        truth("table.equal_weight", self.equal_weight)
 
     def _check_columns(self) -> None:
         for name, times in Counter(column.name for column in self.columns).items():
@@ -354,7 +357,8 @@ class Schema:
 
     def demand_id(self) -> Schema:
         """The schema itself. Raises InputError where ``id`` does not name a column that no model
-        reads: rows would be protected where persons are meant. (Dossiers of old have such ids.)"""
+        reads: rows would be protected where persons are meant. (Dossiers of old have such ids.) So
+        does a schema that weighs persons alike, and does not say whose a row is."""
         if self.id is not None and self.person != self.id:
             listed = any(column.name == self.id for column in self.columns)
             named = "a column that models read" if listed else "no column of the schema"
@@ -362,6 +366,12 @@ class Schema:
                 "table.id",
                 f"{self.id!r} names {named}",
                 f'write role = "id" in [columns.{document.toml_key(self.id)}], or remove the id',
+            )
+        if self.equal_weight and self.person is None:
+            raise InputError(
+                "table.equal_weight",
+                "no column says whose a row is",
+                'give the column of ids role = "id", or leave it out',
             )
         return self
 

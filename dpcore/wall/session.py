@@ -90,14 +90,16 @@ class Session(Generic[S]):
             table.demand_open()
         self._noise = noise
         opening = Opening(noise, adjacency, clip, as_private)
-        column = table.schema.person if opening.filled and table.schema else None
+        schema, equal = table.schema, getattr(table.schema, "equal_weight", False)
+        column = schema.person if schema and (opening.filled or equal) else None
         self.limited, self._persons = column is not None, 0
+        self._equal = equal and self.limited
         if column is not None:
             from dpcore.wall.data.persons import demand_all_of_a_row, limited
 
             demand_all_of_a_row(adjacency)
             opening.demand_whole(table, "rows", "row", moving=True)
-            rows_per_person = max(rows_per_person, table.schema.rows_per_person)
+            rows_per_person = max(rows_per_person, schema.rows_per_person)
             table, self._persons = limited(table, column, rows_per_person)
         self.source: S = opens(table, opening)
         if self.limited and self.private and not vars(type(self.source)).get("takes_persons"):
@@ -131,8 +133,10 @@ class Session(Generic[S]):
 
     @property
     def rows(self) -> int | None:
-        """Number of rows where it is public (a row is replaced, or no privacy); else ``None``."""
-        public = not self.private or (self.adjacency != "add_remove" and not self.limited)
+        """Number of rows where it is public (a row is replaced, or a person who weighs as much as
+        any other, or no privacy); else ``None``."""
+        moves = self.adjacency == "add_remove" or (self.limited and not self._equal)
+        public = not self.private or not moves
         return self.source._count if public else None
 
     @property
@@ -332,15 +336,17 @@ class Session(Generic[S]):
 
     def _moved(self, by_a_row: Callable[[str], float]) -> float:
         """How far all rows of one person move a sum, from how far one row does. With an id column
-        they may also be fewer than before: lemma 2 of :mod:`dpcore.wall.data.persons`."""
-        fewer = ("add_remove",) if self.limited else ()
+        they may also be fewer than before, unless persons have equal weight: lemmas 2 and 3 of
+        :mod:`dpcore.wall.data.persons`."""
+        fewer = ("add_remove",) if self.limited and not self._equal else ()
         return max(map(by_a_row, (self.adjacency, *fewer))) * self.rows_per_person
 
     def _lemma(self, contribution: Statistic) -> str:
         """What is proved, in words for the ledger."""
         if not self.limited:
             return contribution.lemma
-        return f"{contribution.lemma}; 0 to {self.rows_per_person} rows of one person"
+        rows = "" if self._equal else "0 to "
+        return f"{contribution.lemma}; {rows}{self.rows_per_person} rows of one person"
 
     def _release(
         self,

@@ -83,7 +83,7 @@ class MeanRecipe(Recipe):
         if settings.trust != "central":
             return settings
         entry = ledger.entries[-1]
-        counts = entry.adjacency == "add_remove" or " rows of one person" in (entry.proof or "")
+        counts = entry.adjacency == "add_remove" or "; 0 to " in (entry.proof or "")
         labels = (CLIPPED,) if settings.method == "clip" else (CLIPPED, TRUNCATED)
         now = [label + COUNTED * counts for label in labels]
         return settings if entry.what in now else None

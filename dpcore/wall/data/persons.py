@@ -13,7 +13,11 @@ whoever has several.
 **Which rows.** Of a person's rows those m count that come first in the order of a number mixed from
 the id and from what models see of the row (so no kind of row is preferred in all persons).
 
-**Lemma 1.** Which of a person's rows count depends on these rows alone, and not on their order.
+**How often.** Once, or with ``equal_weight`` in the schema so often that every person's rows count
+m times in all: of k rows that count each does ``m // k`` times, and the first ``m % k`` once more.
+
+**Lemma 1.** Which of a person's rows count, and how often, depends on these rows alone, and not on
+their order.
 *Proof.* What a cell means depends on that cell (:mod:`dpcore.schema.cells`), the number of a row on
 its id and its own cells, and the m least of some numbers on these numbers. Rows with one number are
 alike in all that is summed, so it is the same whichever of them count; should different rows ever
@@ -30,8 +34,16 @@ k' of the k rows one after another, and remove the others: ``k' r + (k - k') a <
 the triangle inequality. A person who is absent has k' = 0. QED. Where ``r >= a`` the worst is m
 rows against m rows, as far apart as two rows can be; elsewhere it is m rows against none.
 
-The number of persons is public under ``replace_one``. That of rows is not: it moves by up to m, so
-a model that divides by it must release it, as it does where rows are added or removed. Coins and
+**Lemma 3.** With equal weights, S moves by at most ``m r`` when a person is replaced, and by at
+most ``m a`` when one is added or removed; the number of rows is m times that of persons.
+*Proof.* By lemma 1 what others add stays the same. Every person who has a row adds exactly m, some
+of them equal. To replace a person is to replace these m one after another, and to remove one is to
+remove them. QED. The mean over rows then has as much noise as that over as many persons with one
+row each: the sum moves m times as far, and has m times as many rows.
+
+The number of persons is public under ``replace_one``. That of rows is not, unless weights are
+equal: it moves by up to m, so a model that divides by it must release it, as it does where rows are
+added or removed. Coins and
 samples that go by places in the table are refused: a person's further rows move all places.
 """
 
@@ -46,7 +58,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.arrays import Mask
 from dpcore.errors import InputError
 from dpcore.schema import Column, Schema, categories_meant, category_meant, numbers_of
 from dpcore.schema.cells import demand_column, factorized_texts
@@ -59,6 +70,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Numbers = NDArray[np.uint64]
+Counts = NDArray[np.uint32]
 NOBODY = (*MISSING_TOKENS, "nan")  # what the id of a row without one means, in any schema
 FIRST_ALIKE = 2.0**53  # the first whole number that as a float is also the next one
 
@@ -78,6 +90,7 @@ def demand_all_of_a_row(adjacency: str) -> None:
 def limited(table: PrivateTable, name: str, most: int) -> tuple[PrivateTable, int]:
     """The rows that count, at most ``most`` of each id in the column ``name``, and how many ids.
 
+    With equal weights in the schema, rows are there as often as they count.
     A table in parts is read once for that, and 24 bytes a row are held meanwhile.
     Raises InputError where the column is not there, or holds a number that floats do not tell from
     others, or as :func:`~dpcore.schema.numbers_of` does.
@@ -85,23 +98,23 @@ def limited(table: PrivateTable, name: str, most: int) -> tuple[PrivateTable, in
     schema = demand_bounds(table)
     if not isinstance(table, PartedTable):
         ids, rows = _marks(table._frame, schema, name)
-        counting, persons = _counting(ids, rows, most)
-        return table._part(np.flatnonzero(counting)), persons
+        times, persons = _times(ids, rows, most, equal=schema.equal_weight)
+        return table._part(np.repeat(np.arange(len(times)), times)), persons
     read = _read(schema, name)
     marks = table._answers(partial(_marks_of_part, schema=read, name=name), None)
     ids, rows = (np.concatenate(column) for column in zip(*marks, strict=True))
-    counting, persons = _counting(ids, rows, most)
+    times, persons = _times(ids, rows, most, equal=schema.equal_weight)
     ends = np.cumsum([len(own) for own, _ in marks])[:-1]
-    parts = zip(table._parts, np.split(counting, ends), strict=True)
+    parts = zip(table._parts, np.split(times, ends), strict=True)
     return table.in_parts(tuple(CountingRows(part, mine) for part, mine in parts)), persons
 
 
 @dataclass(frozen=True, repr=False)
 class CountingRows:
-    """Of a part those rows that count; ``counting`` says it of each row, in the part's order."""
+    """Of a part those rows that count; ``times (n,)`` says how often each does, in its order."""
 
     part: Partition
-    counting: Mask
+    times: Counts
 
     @property
     def identity(self) -> str:
@@ -109,35 +122,40 @@ class CountingRows:
         return self.part.identity
 
     def blocks(self, schema: Schema) -> Iterator[pd.DataFrame]:
-        """The part's frames without the rows that do not count.
+        """The part's frames, with each row as often as it counts.
 
         Raises InputError where the file changed meanwhile.
         """
         first = 0
         for frame in self.part.blocks(schema):
-            mine = self.counting[first : first + len(frame)]
+            mine = self.times[first : first + len(frame)]
             first += len(frame)
             if len(mine) < len(frame):
                 break
-            yield frame[mine]
-        if first != len(self.counting):
+            yield frame.iloc[np.repeat(np.arange(len(frame)), mine)]
+        if first != len(self.times):
             raise InputError(
                 "file", "it changed while being read", "fit again when the file no longer changes"
             )
 
 
-def _counting(ids: Numbers, rows: Numbers, most: int) -> tuple[Mask, int]:
-    """Which rows count ``(n,)``, and how many ids ``(n, 2)`` there are; zeros are none."""
+def _times(ids: Numbers, rows: Numbers, most: int, *, equal: bool) -> tuple[Counts, int]:
+    """How often each row counts ``(n,)``, and how many ids ``(n, 2)`` there are; zeros are none."""
     order = np.lexsort((rows, ids[:, 1], ids[:, 0]))
     own = ids[order]
     begins = np.ones(len(ids), dtype=bool)
     begins[1:] = (own[1:] != own[:-1]).any(axis=1)
     first = np.flatnonzero(begins)
     before = np.arange(len(ids)) - first[np.cumsum(begins) - 1]  # of the same person
+    often = (before < most).astype(np.uint32)
+    if equal:
+        sizes = np.diff(np.append(first, len(ids)))
+        rows_used = np.repeat(np.minimum(sizes, most), sizes)
+        often *= (most // rows_used + (before < most % rows_used)).astype(np.uint32)
     somebody = ids.any(axis=1)
-    counting = np.empty(len(ids), dtype=bool)
-    counting[order] = before < most
-    return counting & somebody, len(first) - int(not somebody.all())
+    times = np.empty(len(ids), dtype=np.uint32)
+    times[order] = often
+    return times * somebody, len(first) - int(not somebody.all())
 
 
 def _marks(frame: pd.DataFrame, schema: Schema, name: str) -> tuple[Numbers, Numbers]:
