@@ -66,7 +66,6 @@ def error(frame: pd.DataFrame, model: str, way: str, epsilon: float) -> float:
     exact = means(dp.fit(model, dp.load(frame, schema=sought), privacy=None, **words))
     table = dp.load(frame, schema=WAYS[way])
     budget = dp.Privacy(epsilon=epsilon, delta=1e-6)
-    words |= {"rows": PERSONS} if model == "mean" and way == "rows weighed alike" else {}
     errors = [
         np.linalg.norm(
             means(dp.fit(model, table, privacy=budget, seed=seed, **words))[:, None] - exact,
