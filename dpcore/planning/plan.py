@@ -46,7 +46,8 @@ class WantedRelease:
     """One release that is to leave, or several alike.
 
     name: what a plan calls it. model: a name of the registry. schema: the public limits of its
-    table. rows: how many rows there are, a public number. times: how many such releases leave.
+    table. rows: how many rows there are, a public number; of persons with equal weight, as many as
+    count, which is rows_per_person of each. times: how many such releases leave.
     at_least: share of the exact fit's gain over the model's simplest rival, between 0 and 1, that
     the median release is to keep. epsilon: the least that each is to have, at the plan's delta;
     locked: exactly that. options: pairs of the model's own, as :func:`dpcore.fit` takes them.
