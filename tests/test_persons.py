@@ -346,21 +346,19 @@ def one_persons(rng: np.random.Generator, names: list[str], count: int) -> pd.Da
     return pd.DataFrame([{**row, "who": "me"} for row in rows], columns=[*names, "who"])
 
 
-@every("model, words", PROVED)
-@every("adjacency", ("replace_one", "add_remove"))
-@every("equal", (False, True))
-def test_no_release_moves_by_more_than_all_rows_of_one_person(
-    equal: bool,
-    adjacency: str,
+def moved(
     model: str,
     words: dict[str, Any],
+    schema: Schema,
+    adjacency: str,
     compared: Compared,
-    exhaustive: bool,
+    seeds: int,
 ) -> None:
-    schema = COUNTED if model == "poisson" else NUMBERS
-    names, rng = list(schema.features), np.random.default_rng(len(model))
+    """Fit tables that differ in one person; no release may move by more than its entry says."""
+    rng, equal = np.random.default_rng(len(model)), schema.equal_weight
+    names = [column.name for column in schema.columns if column.role not in ("id", "ignore")]
     compared.ratios.clear()
-    for seed in range(20 if exhaustive else 2):
+    for seed in range(seeds):
         others, most = crowd(rng, names), int(rng.integers(1, 5))
         if adjacency == "replace_one":  # 0 rows are those of somebody whose rows do not count
             counts = rng.integers(int(equal), 12, 2)
@@ -373,10 +371,11 @@ def test_no_release_moves_by_more_than_all_rows_of_one_person(
         noise = float(10.0 ** rng.uniform(-1.0, 2.0))
         asked = dp.Privacy(noise_multiplier=noise, adjacency=adjacency, rows_per_person=most)
         compared.first.clear()
-        schema_of = dp.Schema(schema.columns, rows_per_person=1, equal_weight=equal)
         for place, frame in zip((None, 0), both, strict=True):
             compared.place = place
-            sealed = PrivateTable.seal(frame.reset_index(drop=True), schema_of)
+            sealed = PrivateTable.seal(
+                frame.reset_index(drop=True), replace(schema, rows_per_person=1)
+            )
             grid = fit_grid(model, sealed, privacy=(asked,), seed=seed, **words)
         assert f"of whose rows at most {most} count" in grid.guarantee().protects
         rows = f"{'' if equal else '0 to '}{most} rows of one person"
@@ -384,6 +383,57 @@ def test_no_release_moves_by_more_than_all_rows_of_one_person(
         assert compared.place == len(compared.first) > 0
     assert max(compared.ratios) <= 1.0
     assert max(compared.ratios) > 0.2
+
+
+@every("model, words", PROVED)
+@every("adjacency", ("replace_one", "add_remove"))
+@every("equal", (False, True))
+def test_no_release_moves_by_more_than_all_rows_of_one_person(
+    equal: bool,
+    adjacency: str,
+    model: str,
+    words: dict[str, Any],
+    compared: Compared,
+    exhaustive: bool,
+) -> None:
+    schema = replace(COUNTED if model == "poisson" else NUMBERS, equal_weight=equal)
+    moved(model, words, schema, adjacency, compared, 20 if exhaustive else 2)
+
+
+@every(
+    "model, words",
+    [
+        ("logistic", {}),
+        ("logistic", {"algorithm": "vb", "iterations": 2}),
+        ("gmm-release", {}),
+        ("gmm-release", {"method": "staged"}),
+        ("gmm-release", {"method": "pooled"}),
+        ("gmm-release", {"method": "gaussian"}),
+    ],
+)
+def test_with_equal_weight_persons_are_protected_by_models_of_labels_and_outcomes(
+    model: str, words: dict[str, Any], compared: Compared, exhaustive: bool
+) -> None:
+    schema = replace(ALL_ROLES, equal_weight=True)
+    moved(model, words, schema, "replace_one", compared, 20 if exhaustive else 3)
+    asked = dp.Privacy(noise_multiplier=3.0, adjacency="add_remove")
+    with pytest.raises(InputError, match=r"equal_weight = true .* choose adjacency replace_one"):
+        dp.fit(model, sealed_crowd(schema), privacy=asked, **words)
+
+
+def test_which_rows_count_depends_on_labels_too_where_weights_are_equal() -> None:
+    """Rows that differ in the label alone are two rows: else their order would decide."""
+    frame = people(np.random.default_rng(0), 1).loc[[0] * 40].reset_index(drop=True)
+    label = str(ALL_ROLES.label)
+    frame[label] = [*ALL_ROLES.column(label).categories * 40][:40]
+    frame["who"] = np.arange(40) // 2
+    chosen = []
+    for rows in (frame, frame[::-1].reset_index(drop=True)):
+        sealed = PrivateTable.seal(rows, replace(ALL_ROLES, equal_weight=True))
+        kept = limited(sealed, "who", 1)[0]._frame.sort_values("who")
+        chosen.append(kept[label].tolist())
+    assert chosen[0] == chosen[1]
+    assert len(set(chosen[0])) > 1
 
 
 def sealed_crowd(schema: Schema) -> PrivateTable:
@@ -473,6 +523,20 @@ def test_intervals_are_simulated_with_one_row_for_each_person() -> None:
     fewer = replace(plain, rows=15).intervals().same_rows["mean"]
     wide = np.ptp(ends, axis=-1) / np.ptp(fewer, axis=-1)
     assert 1.0 < np.mean(wide) < 1.5, "their number of rows is released with noise too"
+
+
+def test_intervals_of_persons_with_equal_weight_are_those_of_as_many_rows() -> None:
+    alike = replace(NUMBERS, equal_weight=True)
+    fit = dp.fit("mean", sealed_crowd(alike), privacy=dp.Privacy(8.0, 1e-5), seed=0)
+    assert (fit.rows, fit.persons, fit.guarantee.rows_per_person) == (45, 15, 3)
+    assert not str(fit.told_apart).endswith(ONE_ROW_EACH.format("patient"))
+    plain = replace(fit, schema=dp.Schema(NUMBERS.columns[:-1], unit="patient", rows_per_person=3))
+    ends, same = (one.intervals().same_rows["mean"] for one in (fit, plain))
+    assert ends.tolist() == same.tolist()
+    frame = people(np.random.default_rng(0), 30).assign(who=np.arange(30) // 2)
+    table = PrivateTable.seal(frame, replace(ALL_ROLES, equal_weight=True, rows_per_person=3))
+    labelled = dp.fit("gmm-release", table, privacy=dp.Privacy(500.0, 1e-5), seed=0)
+    assert np.isfinite(labelled.intervals().same_rows["means"]).any()
 
 
 def test_no_rows_are_held_out_where_persons_are_protected() -> None:

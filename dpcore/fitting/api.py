@@ -216,7 +216,8 @@ def fit_grid(
     if (requests is not None or as_private) and table.schema and table.schema.person:
         counted = "different ids"
         if requests is not None:
-            demand_persons(how, settings)
+            equal = table.schema.equal_weight and requests[0].adjacency == "replace_one"
+            demand_persons(how, settings, equal=equal)
     if clip is None:
         clip = how.clip if requests is not None or as_private else math.inf
 

@@ -321,7 +321,7 @@ class _Simulated:
         else:
             limits = [Column(name) for name in names]
         person = self.schema.person
-        if person is not None:  # each has the one row that is sure to count
+        if person is not None and not self.schema.equal_weight:  # each has the one that is sure
             frame[person] = np.arange(len(frame))
             others = [*others, Column(person, "id", "text")]
         schema = Schema((*limits, *others), ball=self.schema.ball)

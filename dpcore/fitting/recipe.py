@@ -213,6 +213,11 @@ class Recipe:
         (:mod:`dpcore.wall.data.persons`)."""
         return False
 
+    def takes_equal_persons(self, settings: Any) -> bool:
+        """The same where persons with equal weight are replaced: each release is one whose bound
+        for a replaced row holds, and no random number belongs to a place in the table."""
+        return self.takes_persons(settings)
+
     def takes_steps(self, algorithm: str | None, mode: str) -> bool:
         """Whether there are iterations to choose."""
         return "iterations" in self.options.options()
@@ -250,21 +255,39 @@ def demand_replacement(requests: Sequence[Privacy]) -> None:
         )
 
 
-def demand_persons(how: Recipe, settings: Any) -> None:
-    """Raise InputError, for a table with an id column, where nothing is proved of several rows."""
-    if not how.takes_persons(settings):
-        proved = ", ".join(filter(takes_some_persons, MODELS))
-        raise InputError(
-            "id column",
-            "no bound is proved on how much one person's rows together can change this fit",
-            f"choose one of {proved} in proved mode, or use a table with one row per person and no "
-            "id column",
+def demand_persons(how: Recipe, settings: Any, *, equal: bool) -> None:
+    """Raise InputError, for a table with an id column, where nothing is proved of several rows.
+
+    equal: persons with equal weight are replaced.
+    """
+    if how.takes_persons(settings) or (equal and how.takes_equal_persons(settings)):
+        return
+    proved = ", ".join(filter(takes_some_persons, MODELS))
+    remedy = (
+        f"choose one of {proved} in proved mode, or use a table with one row per person and no id "
+        "column"
+    )
+    if how.takes_equal_persons(settings):
+        remedy = (
+            "write equal_weight = true in the schema's [table] and choose adjacency replace_one, "
+            f"or {remedy}"
         )
+    raise InputError(
+        "id column",
+        "no bound is proved on how much one person's rows together can change this fit",
+        remedy,
+    )
 
 
 def takes_some_persons(model: str) -> bool:
     """Whether a table with an id column can be fitted by a model, in some mode."""
     return "takes_persons" in vars(type(recipe(model)))
+
+
+def takes_equal_persons(model: str) -> bool:
+    """Whether it can where persons have equal weight."""
+    own = vars(type(recipe(model)))
+    return "takes_equal_persons" in own or "takes_persons" in own
 
 
 def row_bound(session: Session[Any]) -> float:

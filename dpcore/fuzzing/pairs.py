@@ -17,7 +17,7 @@ import numpy as np
 from dpcore.declaration import declaration
 from dpcore.errors import DPCoreError
 from dpcore.fitting.api import Grid, fit_grid
-from dpcore.fitting.recipe import takes_some_persons
+from dpcore.fitting.recipe import takes_equal_persons, takes_some_persons
 from dpcore.fuzzing import documents, files
 from dpcore.fuzzing.compare import Compared, Different, watching, weigh_pure
 from dpcore.fuzzing.documents import Documents, random_documents
@@ -102,8 +102,9 @@ def pair(seed: int, number: int) -> Pair:
     if declaration(model).reads == "documents":
         tables = random_documents(rng, request.privacy.adjacency, sampled=way.sampled)
     else:
-        by_person = takes_some_persons(model) and not way.sampled
-        tables = random_tables(rng, way, request.privacy.adjacency, by_person=by_person)
+        equal = 0.3 if takes_some_persons(model) else 1.0 if takes_equal_persons(model) else None
+        equal = None if way.sampled else equal
+        tables = random_tables(rng, way, request.privacy.adjacency, equal=equal)
     return Pair(seed, number, request, tables, bool(rng.random() < 0.5), bool(rng.random() < 0.2))
 
 

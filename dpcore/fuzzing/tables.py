@@ -98,10 +98,10 @@ class Neighbours:
 
 
 def random_tables(
-    rng: np.random.Generator, way: Way, adjacency: str, *, by_person: bool = False
+    rng: np.random.Generator, way: Way, adjacency: str, *, equal: float | None = None
 ) -> Neighbours:
-    """A pair of neighbouring tables for a way to fit a model. by_person: ids may say whose a row
-    is."""
+    """A pair of neighbouring tables for a way to fit a model. equal: where ids say whose a row is,
+    the chance that persons have equal weight; ``None``: there are no ids."""
     kind, needs = _kind(rng, way)
     schema = random_schema(rng, needs)
     if way.sampled:
@@ -130,9 +130,9 @@ def random_tables(
     rows = [_row(rng, table, share, odd=False) for _ in range(min(count, FEW))]
     table = replace(table, rows=_repeated(rows, count), parts=_parts(rng, table, count))
     odd = bool(rng.random() < 0.3)
-    may_have_ids = by_person and kind in PERSONAL and adjacency in ROWS and count > 1
-    if may_have_ids and formed.random() < PERSONS:
-        return _other_person(formed, table, adjacency, odd)
+    may_have_ids = kind in PERSONAL and adjacency in ROWS and count > 1
+    if equal is not None and may_have_ids and formed.random() < PERSONS:
+        return _other_person(formed, table, adjacency, odd, equal)
     return _neighbour(rng, table, adjacency, odd)
 
 
@@ -250,7 +250,9 @@ def _neighbour(rng: np.random.Generator, table: Table, adjacency: str, odd: bool
     return Neighbours(changed, changed.without(positions), positions, odd)
 
 
-def _other_person(rng: np.random.Generator, table: Table, adjacency: str, odd: bool) -> Neighbours:
+def _other_person(
+    rng: np.random.Generator, table: Table, adjacency: str, odd: bool, equal: float
+) -> Neighbours:
     """Of rows with ids, all of one person absent, or in their place those of another anywhere.
 
     Whoever changes may have more rows than count. Some rows are nobody's.
@@ -273,7 +275,7 @@ def _other_person(rng: np.random.Generator, table: Table, adjacency: str, odd: b
         for at, row in enumerate(rows)
     ]
     columns = (*table.schema.columns, ids.COLUMN)
-    schema = replace(table.schema, columns=columns, equal_weight=bool(rng.random() < 0.3))
+    schema = replace(table.schema, columns=columns, equal_weight=bool(rng.random() < equal))
     storages = (*table.storages, storage)
     first = replace(table, schema=schema, storages=storages, rows=tuple(marked))
     second = first.without(positions)

@@ -102,7 +102,10 @@ class Session(Generic[S]):
             rows_per_person = max(rows_per_person, schema.rows_per_person)
             table, self._persons = limited(table, column, rows_per_person)
         self.source: S = opens(table, opening)
-        if self.limited and self.private and not vars(type(self.source)).get("takes_persons"):
+        # Where one row after another is replaced, whatever is proved of a row is enough (lemma 4).
+        self._added_up = self.limited and not (self._equal and adjacency == "replace_one")
+        bounded = vars(type(self.source)).get("takes_persons")
+        if self._added_up and self.private and not bounded:
             raise WallError("no bound is proved for several rows of one person in this source")
         self.adjacency, self.rows_per_person = adjacency, rows_per_person
         self.as_private = as_private
@@ -306,7 +309,7 @@ class Session(Generic[S]):
         bare: tuple[str, ...] = (),
     ) -> None:
         """Refuse, before rows are touched, a release that would not be what it says."""
-        if self.limited and self.private and not contribution.adds_up:
+        if self._added_up and self.private and not contribution.adds_up:
             raise WallError(
                 "no bound is proved for how much several rows of one person can change this sum"
             )

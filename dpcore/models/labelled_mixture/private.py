@@ -45,6 +45,9 @@ class ReleaseRecipe(Recipe):
     in_own_units = ReleaseParameters.from_units
     opens = LabelledRows
 
+    def takes_equal_persons(self, settings: ReleaseSettings) -> bool:
+        return settings.mode == "proved"
+
     def events(self, settings: ReleaseSettings) -> tuple[Event, ...]:
         if settings.method == "laplace":
             return (Event(Laplace(1.0)),)

@@ -76,6 +76,9 @@ class LogisticRecipe(Recipe):
     opens = LogisticRows
     sampled = True
 
+    def takes_equal_persons(self, settings: LogisticSettings) -> bool:
+        return settings.mode == "proved" and settings.algorithm not in SAMPLED
+
     def takes_steps(self, algorithm: str | None, mode: str) -> bool:
         """Whether an algorithm [the usual one] has iterations to choose."""
         return (algorithm or ("vips" if mode == "paper" else "one_shot")) in STEPS

@@ -41,6 +41,13 @@ of them equal. To replace a person is to replace these m one after another, and 
 remove them. QED. The mean over rows then has as much noise as that over as many persons with one
 row each: the sum moves m times as far, and has m times as many rows.
 
+**Lemma 4.** With equal weights, let what leaves move by at most r when one row is replaced (in any
+norm), and not depend on the order of rows. Then it moves by at most ``m r`` when a person is
+replaced, be it a sum or not. *Proof.* Both tables have m rows of the person and the same rows of
+others, which the order does not tell apart. Replacing the m rows one after another leads from one
+table to the other, always within tables of the same number of rows. QED. Models of rows with a
+label or an outcome rest on it; what random numbers by place decide is refused nevertheless.
+
 The number of persons is public under ``replace_one``. That of rows is not, unless weights are
 equal: it moves by up to m, so a model that divides by it must release it, as it does where rows are
 added or removed. Coins and
@@ -177,7 +184,18 @@ def _marks(frame: pd.DataFrame, schema: Schema, name: str) -> tuple[Numbers, Num
     rows = ids[:, 0].copy()
     for column in cells.T:
         rows = _mixed(rows ^ np.ascontiguousarray(column).view(np.uint64))
+    for outcome in _outcomes(schema):
+        demand_column(frame, outcome)
+        codes, meant = factorized_texts(categories_meant(frame[outcome]))
+        words = np.array([_number(meaning)[0] for meaning in meant], dtype=np.uint64)
+        rows = _mixed(rows ^ words[codes])
     return ids, rows
+
+
+def _outcomes(schema: Schema) -> tuple[str, ...]:
+    """Columns of labels and targets, which models see where weights are equal."""
+    columns = (schema.label, schema.target) if schema.equal_weight else ()
+    return tuple(name for name in columns if name is not None)
 
 
 def _marks_of_part(
@@ -214,8 +232,10 @@ def _mixed(numbers: Numbers) -> Numbers:
 
 
 def _read(schema: Schema, name: str) -> Schema:
-    """The columns that are read to find out which rows count: the features and the id."""
-    features = tuple(column for column in schema.columns if column.role == "feature")
-    if name in schema.features:
-        return replace(schema, columns=features)
-    return replace(schema, columns=(*features, Column(name, role="id", type="text")))
+    """The columns that are read to find out which rows count: those that models see, and the
+    id."""
+    names = {*schema.features, *_outcomes(schema)}
+    models_see = tuple(column for column in schema.columns if column.name in names)
+    if name in names:
+        return replace(schema, columns=models_see)
+    return replace(schema, columns=(*models_see, Column(name, role="id", type="text")))
