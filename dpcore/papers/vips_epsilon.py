@@ -3,7 +3,8 @@
 Park, Foulds, Chaudhuri, Welling 2020, section 4: fifteen settings of noise and minibatch, 400,000
 documents, one pass. The printed sensitivity (equation 28) lacks a sqrt 2 where a document is
 replaced; the printed counting (Wang, Balle, Kasiviswanathan 2019) is above the truth by more than
-that in most settings, but not in all.
+that in most settings, but not in all. The truth lies between two ends: tight composition, and what
+a table certainly reveals whose documents all repeat one word but one, which repeats another.
 """
 
 from __future__ import annotations
@@ -25,12 +26,15 @@ SIZES = (5_000, 10_000, 20_000)
 PRINTED = "as printed"
 LOOSE = "the same composition, true sensitivity"
 TIGHT = "composed tightly, true sensitivity"
+LEAST = "revealed at least, true sensitivity"
 ADDED = "composed tightly, a document added or removed"
+TOO_SMALL = "below the true epsilon of the noise"
+UNDECIDED = "not proved: between the two ends of the true epsilon"
 
 
 @experiment(
     "VIPS: what the noise of Figure 2 costs",
-    ordered("the printed epsilon holds", TIGHT, PRINTED, slack=1e-9),
+    ordered("the printed epsilon can be proved", TIGHT, PRINTED, slack=1e-9),
 )
 def table_epsilon(run: Run) -> str:
     """Epsilon of the fifteen settings of VIPS's Figure 2: as printed, and as it can be proved.
@@ -47,12 +51,16 @@ def table_epsilon(run: Run) -> str:
         )
         for sigma in SIGMAS:
             bounds = epsilons(settings_of(size), sigma)
-            short = bounds[TIGHT] > bounds[PRINTED]
             for name, epsilon in bounds.items():
-                wrong = short and name == PRINTED
-                note = "below the true epsilon of the noise" if wrong else ""
-                run.row(name, sigma, epsilon, note=note)
+                run.row(name, sigma, epsilon, note=_note(bounds) if name == PRINTED else "")
     return _finding(run.rows)
+
+
+def _note(bounds: dict[str, float]) -> str:
+    """What the two ends of the true epsilon say of the printed one."""
+    if bounds[LEAST] > bounds[PRINTED]:
+        return TOO_SMALL
+    return UNDECIDED if bounds[TIGHT] > bounds[PRINTED] else ""
 
 
 def settings_of(size: int, documents: int = DOCUMENTS) -> TopicSettings:
@@ -68,23 +76,31 @@ def epsilons(settings: TopicSettings, sigma: float) -> dict[str, float]:
     true = sigma / math.sqrt(2.0)
     poisson = replace(event, mechanism=Gaussian(sigma), sampling="poisson", adjacency="add_remove")
     replaced = replace(event, mechanism=Gaussian(true))
+    ends = compose((replaced,), "pld", delta=DELTA)
     return {
         PRINTED: published_epsilon(settings, sigma, DELTA),
         LOOSE: published_epsilon(settings, true, DELTA),
-        TIGHT: float(compose((replaced,), "pld", delta=DELTA).epsilon),
+        TIGHT: float(ends.epsilon),
+        LEAST: float(ends.lower or 0.0),
         ADDED: float(compose((poisson,), "pld", delta=DELTA).epsilon),
     }
 
 
 def _finding(rows: list[Row]) -> str:
-    short = [row for row in rows if row["note"]]
-    places = ", ".join(
-        f"sigma {row['x']:g} with minibatches of {int(row['panel']):,}" for row in short
-    )
     head = {row["curve"]: row["y"] for row in rows if (row["panel"], row["x"]) == ("20000", 1.24)}
+    short, open_ = (
+        [
+            f"sigma {row['x']:g} with minibatches of {int(row['panel']):,}"
+            for row in rows
+            if row["note"] == note
+        ]
+        for note in (TOO_SMALL, UNDECIDED)
+    )
     return (
         f"The printed epsilon {head[PRINTED]:.3g} (sigma 1.24, minibatches of 20,000) holds: tight "
         f"composition gives {head[TIGHT]:.3g}, although the printed composition with the true "
         f"sensitivity gives {head[LOOSE]:.3g}. In {len(short)} of {len(SIGMAS) * len(SIZES)} "
-        f"settings the printed epsilon is too small: {places}."
+        f"settings the printed epsilon is too small: {', '.join(short)}. In {len(open_)} it lies "
+        f"between the two ends of the true epsilon, so it is neither proved nor refuted: "
+        f"{', '.join(open_)}."
     )
