@@ -133,6 +133,17 @@ def test_counts_of_k_means_as_printed_leave_without_noise() -> None:
         np.testing.assert_array_equal(release.exact[:, bare], release.noisy[:, bare])
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 0.3])
+def test_the_size_of_a_centres_noise_tells_its_count(epsilon: float) -> None:
+    """Without any look at the counts, by a centre that is put inside the limits."""
+    shown = exhibits("counts-unpaid", epsilon=epsilon).shown
+    noise = np.random.default_rng(1).laplace(size=(2, 400_000))
+    two, one = (np.clip(2.0 / (n * epsilon) * noise[n - 1], -1.0, 1.0) for n in (2, 1))
+    here, there = (float(np.mean(np.abs(centre) < 1.0)) for centre in (two, one))
+    assert shown.attained == pytest.approx(here - math.exp(epsilon) * there, abs=0.003)
+    assert shown.attained > 0.03
+
+
 @pytest.mark.parametrize("epsilon", [0.5, 1.0])
 def test_the_event_of_lloyds_noise_is_counted(epsilon: float) -> None:
     shown = exhibits("lloyd-replaced", epsilon=epsilon)

@@ -19,7 +19,7 @@ from dpcore.auditing.exhibits.base import (
 PAPER = "Park, Foulds, Chaudhuri, Welling 2017"
 PROGRAM = "the program released with Park, Foulds, Chaudhuri, Welling 2017"
 ROWS = 100
-COUNT = "count of the first cluster"
+CENTRE = "first centre, put inside the limits"
 
 
 def centred_scatter(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
@@ -71,32 +71,51 @@ def counts_in_scale(multiplier: float = 36.86, delta: float = 1e-4) -> Exhibit:
     )
 
 
-def counts_unpaid(epsilon: float = 1.0) -> Exhibit:
-    """k-means divides by counts that nobody pays for: as run, they leave exactly."""
-    places = np.linspace(-1.0, 1.0, ROWS)
-    moved = np.append(places[1:], 1.0)
-    near, fewer = (float(np.sum(np.abs(x + 1.0) < np.abs(x - 1.0))) for x in (places, moved))
-    noise = np.random.default_rng(0).laplace(size=(2, DRAWS)) * 2.0 / epsilon
+def counts_unpaid(epsilon: float = 0.3) -> Exhibit:
+    """k-means scales a centre's noise by an exact count that nobody pays for: its size tells it.
+
+    A centre is the mean of its n rows with Laplace noise of scale ``2 / (n epsilon)``. Two people
+    in the middle: scale ``1/epsilon``; one of them elsewhere: ``2/epsilon``. Less than 1 away from
+    the middle, strictly inside the limits, it comes with ``1 - e^-epsilon`` or
+    ``1 - e^(-epsilon/2)``; the counts themselves need not leave.
+    """
+    inside, other = -math.expm1(-epsilon), -math.expm1(-0.5 * epsilon)
+    noise = np.random.default_rng(0).laplace(size=(2, 2, DRAWS))
+    centres = [noise[0, 0] / epsilon, noise[1, 0] * 2.0 / epsilon]  # of two rows at 0, and of one
+    paid = [
+        (noise[i, 0] * 4.0 / epsilon) / np.maximum(rows + noise[i, 1] * 4.0 / epsilon, 1.0)
+        for i, rows in enumerate((2.0, 1.0))
+    ]
+    first, second = (
+        Picture(CENTRE, *(np.clip(centre, -1.0, 1.0) for centre in reversed(pair)))
+        for pair in (centres, paid)
+    )
     return Exhibit(
         "counts-unpaid",
         Counterexample(
             "in k-means, only the sums of the clusters need noise",
             epsilon,
             0.0,
-            float(near != fewer),  # without noise: it comes always under one, never under the other
+            max(0.0, inside - math.exp(epsilon) * other),
             1.0,
-            ("a person near the first centre", "the same person near the second"),
-            "a count of the first cluster equal to the smaller of its two exact values",
+            (
+                "two people in the middle, near the first centre",
+                "the same with one of them near the second",
+            ),
+            "a first centre strictly inside the limits",
         ),
         source=f"{PAPER}, section 7, and its program",
         assumption="the number of rows near each centre is public",
         correction="noise on the counts too, and a share of the budget for them",
         corrected=0.0,
-        case="a count without noise reveals where one person is.",
+        case=(
+            "noise whose size is set by an exact count reveals this count, and so where one person "
+            "is."
+        ),
         stated=0.0,
         true=2.0,
-        published_picture=Picture(COUNT, np.full(DRAWS, fewer), np.full(DRAWS, near)),
-        corrected_picture=Picture(COUNT, fewer + noise[0], near + noise[1]),
+        published_picture=first,
+        corrected_picture=second,
     )
 
 
