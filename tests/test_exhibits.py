@@ -179,6 +179,20 @@ def test_documents_and_outcomes_move_as_far_as_the_wall_says() -> None:
     )
 
 
+def test_two_nearly_equal_rows_have_the_largest_and_hardly_any_curvature() -> None:
+    """``tanh(t/2) / 2t`` at ``t^2 = x.M x``, with M large in one direction: as the text has it."""
+    released, angle = np.diag([1e-12, 1e12]), 1e-3
+    rows = np.array([[1.0, 0.0], [math.cos(angle), math.sin(angle)]])
+    at = np.sqrt(np.einsum("nd,de,ne->n", rows, released, rows))
+    curvature = np.tanh(at / 2.0) / (2.0 * at)
+    sums = np.array([0.5, -0.5])[:, None] * rows
+    squares = curvature[:, None, None] * rows[:, :, None] * rows[:, None]
+    moved = math.hypot(
+        np.linalg.norm(sums[0] - sums[1]), np.linalg.norm(squares[0] - squares[1]) / 0.5
+    )
+    assert moved == pytest.approx(exhibits("logistic-constants").true, rel=1e-3)
+
+
 def test_the_stated_epsilon_of_topics_is_below_what_the_noise_gives() -> None:
     """3.318 printed; at delta = 0.0001 these two tables reveal 3.529, of 3.662 that no tables pass.
 

@@ -98,7 +98,10 @@ def logistic_constants(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
     """The released program halves both constants; together the two sums then cost too much.
 
     An outcome that flips changes the first sum by 1, a curvature that falls from 1/4 to 0 the
-    second by 1/4; noise is sigma and sigma/2 where the text has 2 sigma and sigma/2.
+    second by 1/4; noise is sigma and sigma/2 where the text has 2 sigma and sigma/2. Equal rows
+    have one curvature. Where the released covariance is large in one direction, two rows nearly
+    equal have both: one is orthogonal to it, the other is not quite. The change is the limit of
+    such rows.
     """
     moved = math.hypot(1.0 / 1.0, 0.25 / 0.5)
     as_printed = math.sqrt(81.0 / 128.0)  # the most that two rows differ by, over all their angles
@@ -111,7 +114,10 @@ def logistic_constants(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
         delta=delta,
         published=mu * moved,
         corrected=mu * as_printed,
-        tables=("a row with outcome yes", "the same row with outcome no and curvature near 0"),
+        tables=(
+            "a row with outcome yes, orthogonal to a direction of large released covariance",
+            "a nearly equal row with outcome no, not quite orthogonal, so its curvature is near 0",
+        ),
         stated=1.0,
         true=moved,
         source=f"the program released with {PAPER}",
