@@ -6,7 +6,8 @@ Wang 2022, Theorem 10). The pairs here:
 
 - normal noise: N(mu/2, 1) against N(-mu/2, 1), mu = 1 / noise multiplier; Laplace noise of scale
   1/s: two Laplace laws s apart; a black box: randomised response with a chance delta of giving all
-  away (Kairouz, Oh, Viswanath 2015, Theorem 2); discrete normal noise: two integer shifts of it.
+  away (Kairouz, Oh, Viswanath 2015, proof of Theorem 3.3); discrete normal noise: two integer
+  shifts of it.
 - a Poisson sample with rate r, one row added or removed: (1-r) Q + r P against Q, and the same
   turned round (Zhu, Dong, Wang 2022, Theorem 11). Neither is worse at every epsilon: both are kept.
 - a sample of fixed size, one row replaced: for epsilon >= 0 the curve of (1-r) Q + r P against Q,

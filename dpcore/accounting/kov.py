@@ -2,9 +2,9 @@
 
 Kairouz, Oh, Viswanath 2015 (The composition theorem for differential privacy), Theorems 3.2 to 3.5.
 A mechanism of which only its pair is known reveals at most what randomised response reveals that
-gives everything away with probability delta (their Theorem 2). Composing the responses is therefore
-optimal: exact for black boxes, an upper bound for Laplace and Gaussian releases, which are turned
-into pairs first (a Gaussian by its exact curve at its own share of delta).
+gives everything away with probability delta (their proof of Theorem 3.3). Composing the responses
+is therefore optimal: exact for black boxes, an upper bound for Laplace and Gaussian releases, which
+are turned into pairs first (a Gaussian by its exact curve at its own share of delta).
 
 With losses as in ``randomised_response``: delta = 1 - prod(1 - delta_i) (1 - delta_0(epsilon)). For
 unequal epsilons the optimum is #P-hard (Murtagh, Vadhan 2016); losses are multiplied out while

@@ -13,7 +13,7 @@ discrete Gaussian                  no more than that  (Canonne, Kamath, Steinke 
 Laplace                            Mironov 2017, Proposition 6 (Park et al. 2017, Eq. 20), and never
                                    above the Gaussian formula at the L2 sensitivity
 pure epsilon                       randomised response, which no other mechanism of that epsilon
-                                   exceeds  (Kairouz, Oh, Viswanath 2015, Theorem 2)
+                                   exceeds  (Kairouz, Oh, Viswanath 2015, proof of Theorem 3.3)
 Gaussian on Poisson samples,       log E_Q[(1 - q + q P/Q)^(lambda + 1)]; the other direction is
 a row added or removed             smaller  (Mironov, Talwar, Zhang 2019, Theorem 5 and section 3.3)
 =================================  ================================================================
@@ -173,7 +173,8 @@ def laplace_log_moment(orders: Array, shift: Array) -> Array:
 def pure_log_moment(orders: Array, epsilon: Array) -> Array:
     """log[(e^((l+1) eps) + e^(-l eps)) / (1 + e^eps)] = log cosh((l + 1/2) eps) / cosh(eps / 2).
 
-    The log moment of randomised response. Source: Kairouz, Oh, Viswanath 2015, Theorem 2.
+    The log moment of randomised response. Source: Kairouz, Oh, Viswanath 2015, proof of Theorem
+    3.3.
     """
     near = (orders + 1.0) * epsilon < _FAR
     small = np.where(near, epsilon, 0.0)
