@@ -114,8 +114,8 @@ MODEL = Model(
         "post-processing",
         claim="DP-EM 2017, section 6, states no sensitivity, uses a noise formula that is proved "
         "only for epsilon below 1, and centres the rows at their own mean. Its program takes "
-        "the sensitivity to be 2/N instead of sqrt(2)/N, and uses a variance as the standard "
-        "deviation of the noise",
+        "the sensitivity to be 2/N, which is more than the true sqrt(2)/N, but uses a variance as "
+        "the standard deviation of the noise",
     ),
     opening=Opening(components=1, iterations=20),
     below_columns=True,

@@ -143,8 +143,9 @@ MODEL = Model(
         "and squares on simplex weights and clipped balls*",
         proved="one release for each step, after those that show where all rows lie",
         claim="DP-EM 2017, section 5. Equations 12 and 16 divide by exact counts, which the noise "
-        "does not cover; the norm bound is computed from the data; each step is composed as "
-        "2K + 1 releases",
+        "does not cover, and the norm bound is computed from the data. With released counts and a "
+        "public bound the claim holds, with room to spare: a step is composed as 2K + 1 releases, "
+        "but is one",
     ),
     methods={
         "dpem_gaussian": Method("DP-EM, Gaussian noise", "paper", ACCOUNTANTS[1:]),

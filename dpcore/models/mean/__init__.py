@@ -83,7 +83,7 @@ MODEL = Model(
         "truncated coordinates and a count*",
         proved="one release; in the local model, each person adds noise or sends one random bit "
         "for each number",
-        claim="Wang et al. 2023, Lemma 1 and Theorem 2: both hold",
+        claim="Wang et al. 2023, Lemma 1 and Theorem 2: the privacy that both state holds",
     ),
     clip="",
     clips_rows=False,
