@@ -182,8 +182,8 @@ def empty_neighbours(
 
 
 def rank_one_noise(epsilon: float = 1.0, delta: float = 1e-5, *, dim: int = 12) -> Counterexample:
-    """R1SMG (Ji, Li 2024, as recalled): noise along one random direction, of size nearly that of
-    the sensitivity.
+    """R1SMG (Ji, Li 2024): noise along one random direction, of size nearly that of the
+    sensitivity.
 
     Its density is ``r^-(M-1) exp(-r^2 / 2 s^2)``: infinite at the exact answer, which therefore
     stands out. The delta is a two-dimensional integral: exact up to quadrature.

@@ -293,7 +293,9 @@ def _mean_noise(
 
 
 def r1smg_scale(sensitivity: float, epsilon: float, delta: float, dim: int) -> float:
-    """Deviation of rank-1 singular multivariate Gaussian noise (Ji, Li 2024), as recalled.
+    """Deviation of rank-1 singular multivariate Gaussian noise (Ji, Li 2024): the root of its
+    expected squared error ``2 sensitivity^2 / (epsilon psi)``, as their abstract has it, with
+    ``psi = (delta Gamma((dim-1)/2) / (sqrt(pi) Gamma(dim/2)))^(2/(dim-2))``.
 
     Raises InputError below three dimensions, where it states none.
 
