@@ -60,8 +60,8 @@ MODEL = Model(
         proved="the pixels' sums; their mean and second moments, in a ball found by three "
         "releases; then steps on secret samples of the rows",
         claim="VIPS 2020: the authors' program carries hidden units from one sample into the "
-        "next, which no composition theorem covers. Here hidden units start afresh in each "
-        "step",
+        "next, which no composition theorem covers. Where hidden units start afresh in each step, "
+        "as here, the claim holds: seven sums are charged, and five are needed",
     ),
     reads="pixels",
     clip="how far a row can move a step's sums, as a share of the maximum [0.3]",
