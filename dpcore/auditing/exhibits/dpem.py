@@ -19,7 +19,7 @@ from dpcore.auditing.exhibits.base import (
 PAPER = "Park, Foulds, Chaudhuri, Welling 2017"
 PROGRAM = "the program released with Park, Foulds, Chaudhuri, Welling 2017"
 ROWS = 100
-CENTRE = "first centre, put inside the limits"
+CENTRE = "first centre, before it is put inside the limits, -1 to 1"
 
 
 def centred_scatter(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
@@ -86,10 +86,7 @@ def counts_unpaid(epsilon: float = 0.3) -> Exhibit:
         (noise[i, 0] * 4.0 / epsilon) / np.maximum(rows + noise[i, 1] * 4.0 / epsilon, 1.0)
         for i, rows in enumerate((2.0, 1.0))
     ]
-    first, second = (
-        Picture(CENTRE, *(np.clip(centre, -1.0, 1.0) for centre in reversed(pair)))
-        for pair in (centres, paid)
-    )
+    first, second = (Picture(CENTRE, alone, both) for both, alone in (centres, paid))
     return Exhibit(
         "counts-unpaid",
         Counterexample(
