@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.special import digamma
 from support import every, examples
 
 import dpcore as dp
@@ -317,6 +318,23 @@ def test_as_published_there_is_a_floor_that_no_budget_lowers() -> None:
     late = np.median(found[6:])
     assert 0.4 < late < 0.9
     assert np.median(found[:6]) < 1.6 * late
+
+
+def test_the_printed_divergence_grows_where_the_noise_vanishes_and_the_true_one_falls() -> None:
+    """Proposition 1 has E ln|W| of Wishart noise W where E ln|I + W| belongs; at covariance I."""
+    dim = 3
+    normal = np.random.default_rng(0).standard_normal((20_000, dim + 1, dim))
+    units = np.swapaxes(normal, 1, 2) @ normal
+    places = digamma((dim + 2 - np.arange(1, dim + 1)) / 2.0)  # of psi_d((d + 1) / 2)
+    printed, true = [], []
+    for gamma in (dim + 1.0, 1e4):  # where Algorithm 1 stops, and nearly no noise
+        log = dim * np.log(2.0 / gamma) + places.sum()
+        assert np.linalg.slogdet(units / gamma)[1].mean() == pytest.approx(log, abs=0.03)
+        printed.append(0.5 * (dim * (dim + 1) / gamma - log))
+        apart = np.trace(units, axis1=1, axis2=2) / gamma
+        true.append(0.5 * np.mean(apart - np.linalg.slogdet(np.eye(dim) + units / gamma)[1]))
+    assert printed[1] > printed[0] + 5.0
+    assert true[1] < 1e-4 < 0.4 < true[0]
 
 
 def test_as_published_orderings_are_the_figures() -> None:
