@@ -64,6 +64,42 @@ def test_one_sampled_release_has_the_closed_form_curve(noise: float, rate: float
         assert upper == pytest.approx(epsilon, rel=1e-3, abs=1e-5)
 
 
+@pytest.mark.parametrize("shifts", [(0.2, 0.3), (0.1, 1.9), (1.5, 1.5), (3.0, 0.5, 0.2)])
+def test_laplace_noise_on_a_vector_is_dominated_by_that_on_one_entry(
+    shifts: tuple[float, ...],
+) -> None:
+    """The lemma of ``laplace``: entries move by what adds up; their losses are independent."""
+    whole = Event(Laplace(1.0 / sum(shifts)))
+    entries = [Event(Laplace(1.0 / shift)) for shift in shifts]
+    for epsilon in sum(shifts) * np.array([0.0, 0.1, 0.3, 0.6, 0.9]):
+        assert PLD.delta(entries, epsilon) <= PLD.delta([whole], epsilon) * (1.0 + 1e-4)
+
+
+def test_the_derivative_in_that_lemma() -> None:
+    """Of ``E (R_a R_b - k)_+`` in a less that in b: half the chance that ln k lies between
+    ``b + a - 2 min(E, a)`` and ``a + b - 2 min(E, b)``, E exponential."""
+
+    def beyond(a: float, b: float, k: float) -> float:
+        """By quadrature over the exact laws of both losses under Q."""
+
+        def law(s: float) -> tuple[Any, Any]:
+            z = (np.arange(4000) + 0.5) * s / 4000
+            ends = np.array([-s, s]), np.array([0.5, 0.5 * np.exp(-s)])
+            return np.append(ends[0], 2.0 * z - s), np.append(ends[1], 0.5 * np.exp(-z) * s / 4000)
+
+        (left, chance), (right, other) = law(a), law(b)
+        ratios = np.exp(left[:, None] + right)
+        return float(chance @ np.maximum(ratios - k, 0.0) @ other)
+
+    a, b, step = 1.3, 0.6, 1e-3
+    for k in (0.5, 1.0, 2.5):
+        found = beyond(a + step, b, k) - beyond(a - step, b, k)
+        found -= beyond(a, b + step, k) - beyond(a, b - step, k)
+        near = (a + b - np.log(k)) / 2.0
+        chances = [1.0 if width < near else -np.expm1(-near) for width in (b, a)]
+        assert found / (2.0 * step) == pytest.approx(0.5 * (chances[0] - chances[1]), abs=2e-3)
+
+
 @pytest.mark.parametrize("shift", [0.01, 0.5, 4.0])
 def test_one_laplace_release_has_the_closed_form_curve(shift: float) -> None:
     """delta = 1 - e^((eps - s)/2)."""

@@ -5,9 +5,9 @@ any epsilon; then its powers dominate repeated, adaptive releases (Dong, Roth, S
 Wang 2022, Theorem 10). The pairs here:
 
 - normal noise: N(mu/2, 1) against N(-mu/2, 1), mu = 1 / noise multiplier; Laplace noise of scale
-  1/s: two Laplace laws s apart; a black box: randomised response with a chance delta of giving all
-  away (Kairouz, Oh, Viswanath 2015, proof of Theorem 3.3); discrete normal noise: two integer
-  shifts of it.
+  1/s, on a number or a vector (lemma of :func:`laplace`): two Laplace laws s apart; a black box:
+  randomised response with a chance delta of giving all away (Kairouz, Oh, Viswanath 2015, proof of
+  Theorem 3.3); discrete normal noise: two integer shifts of it.
 - a Poisson sample with rate r, one row added or removed: (1-r) Q + r P against Q, and the same
   turned round (Zhu, Dong, Wang 2022, Theorem 11). Neither is worse at every epsilon: both are kept.
 - a sample of fixed size, one row replaced: for epsilon >= 0 the curve of (1-r) Q + r P against Q,
@@ -183,6 +183,22 @@ def laplace(shift: float) -> Pair:
     """Two Laplace laws ``shift`` scales apart, by their loss: atoms at both ends, e^(x/2) between.
 
     Under P: 1/2 at +shift, e^-shift / 2 at -shift, density e^((x - shift)/2) / 4 between.
+
+    **Lemma.** The pair dominates that of a vector with independent noise whose entries move by
+    ``a, b, ...`` with ``a + b + ... <= shift``.
+
+    *Proof.* Let R_s be P/Q at shift s, with its law under Q, and ``Z_s = s - 2 min(E, s)``, E
+    exponential of mean 1. The loss is s or Z_s under P, each with probability 1/2, and minus that
+    under Q, so for convex f and c > 0 the derivative of ``E f(c R_s)`` in s is
+    ``c E[f'(c e^s) - f'(c e^Z_s)] / 2 >= 0``: a larger shift dominates a smaller one. Let
+    ``V(a, b) = E f(R_a R_b)``. With that, once under the law of R_b and once under that of R_a,
+
+        dV/da - dV/db = E[f'(e^(a + Z_b)) - f'(e^(b + Z_a))] / 2,
+
+    as all else cancels. It is not negative for ``a >= b``, where ``min(E, b) <= min(E, a)``. So
+    ``V(a + b - t, t)`` falls while t grows from 0 to half of ``a + b``, and
+    ``V(a, b) <= V(a + b, 0)``: two entries are dominated by one, and, as another independent factor
+    leaves f convex, so are several. With ``f(x) = (x - e^epsilon)_+`` it is delta. QED.
     """
     ends = np.array([0.5, 0.5 * np.exp(-shift)])
     start = -np.log(4.0) - 0.5 * shift
