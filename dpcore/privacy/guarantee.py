@@ -21,7 +21,8 @@ LEAST_DECIMAL = 1e-3  # below it a delta is
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper states for the method, whether or not it holds."""
+    """What a paper states for the method. holds: whether it is proved here; a claim that is not may
+    still be true, as a proof is an upper bound."""
 
     epsilon: float
     delta: float
