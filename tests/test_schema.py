@@ -538,3 +538,10 @@ def test_one_huge_number_stops_no_fit() -> None:
 def test_columns_may_come_one_after_another() -> None:
     columns = (Column("a", lower=0.0, upper=1.0), Column("b", lower=0.0, upper=1.0))
     assert Schema(column for column in columns) == Schema(columns)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["binary", "category"])
+def test_categories_have_an_order(kind: str) -> None:
+    """Of a set, chance decides in every process which of two means yes."""
+    with pytest.raises(InputError, match=r"is a set, which has no order; give a list"):
+        Column("back", type=kind, categories={"no", "yes"})  # type: ignore[arg-type]

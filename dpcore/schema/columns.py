@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -336,6 +336,8 @@ def _categories(field: str, values: Any) -> tuple[str, ...]:
     """Category names as text, each once."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(field, "categories is not a list", 'give a list such as ["a", "b"]')
+    if isinstance(values, Set):  # the second of two means yes
+        raise InputError(field, "categories is a set, which has no order", "give a list")
     entries = tuple(values)
     if not all(isinstance(value, str) or _is_whole(value) for value in entries):
         raise InputError(field, "a category is neither text nor a whole number", "quote it")
