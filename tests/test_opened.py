@@ -258,6 +258,7 @@ def test_a_rule_averages_its_uncertainty_as_its_fit_does() -> None:
     np.testing.assert_array_equal(release.predict(NEW) == "no", found[:, 1] > 0.5)
     right = np.mean(release.predict(NEW) == NEW["back"])
     assert release.score(NEW) == right == release.score(NEW.drop(columns="back"), NEW["back"])
+    assert release.score(NEW.to_dict("records")) == right
 
 
 # --- the rule for cells ---------------------------------------------------------------------------
@@ -354,7 +355,8 @@ ODD_TABLES: list[tuple[Callable[[], Any], str]] = [
     (lambda: [1.0, 2.0, 3.0, 4.0], "^rows: they are not a table with the release's columns"),
     (lambda: [[1.0], [2.0, 3.0]], "^rows: they are not a table"),
     (lambda: None, "^rows: they are not a table"),
-    (lambda: {"x": [1.0]}, "^rows: they are not a table"),
+    (lambda: {"x": [1.0]}, "^rows: they are a dict; give a data frame, or a list of dicts"),
+    (lambda: [], "^rows: there are none"),
     (lambda: [["a", "b", "c", "d"]], f"^x: {wording.SOME_NO_NUMBERS}; w"),
 ]
 

@@ -191,8 +191,9 @@ class OpenedRelease:
         InputError where the model has no score, and for rows without y.
         """
         self._demand("score")
-        framed = self._framed(self.rows(rows))
-        truth = (self._truth(rows, y, len(framed)),) if self.model.reads in SUPERVISED else ()
+        table = self._table(rows)
+        framed = self._framed(self.rows(table))
+        truth = (self._truth(table, y, len(framed)),) if self.model.reads in SUPERVISED else ()
         with np.errstate(all="ignore"):
             return float(self.to_sklearn().score(framed, *truth))
 
@@ -307,13 +308,7 @@ class OpenedRelease:
 
         Raises InputError for rows without the columns, or in another notation.
         """
-        import pandas as pd
-
-        if not isinstance(rows, pd.DataFrame):
-            rows = self._as_frame(rows)
-        if not len(rows):
-            raise InputError("rows", "there are none", "give at least one")
-        rows = rows.rename(columns=str) if rows.columns.nlevels == 1 else rows
+        rows = self._table(rows)
         absent = [name for name in self.schema.features if name not in rows.columns]
         try:
             if absent and set(self.columns) <= set(rows.columns):
@@ -422,6 +417,17 @@ class OpenedRelease:
 
         return pd.DataFrame(rows, columns=list(self.columns))
 
+    def _table(self, rows: Any) -> pd.DataFrame:
+        """One row or more, with names that are texts. Raises InputError for anything else."""
+        import pandas as pd
+
+        if isinstance(rows, Mapping):
+            raise InputError("rows", "they are a dict", "give a data frame, or a list of dicts")
+        table = rows if isinstance(rows, pd.DataFrame) else self._as_frame(rows)
+        if not len(table):
+            raise InputError("rows", "there are none", "give at least one")
+        return table.rename(columns=str) if table.columns.nlevels == 1 else table
+
     def _as_frame(self, rows: Any) -> pd.DataFrame:
         """Records by the columns' names, or an array in the order of the release's columns."""
         import pandas as pd
@@ -430,6 +436,8 @@ class OpenedRelease:
             return pd.DataFrame(list(rows), dtype=object)
         cells = np.asarray(rows, dtype=None if isinstance(rows, np.ndarray) else object)
         names = self.columns
+        if cells.ndim and not len(cells):
+            return pd.DataFrame(columns=list(names))
         if cells.ndim != 2 or cells.shape[1] != len(names):
             raise InputError(
                 "rows",
@@ -438,12 +446,12 @@ class OpenedRelease:
             )
         return pd.DataFrame(cells, columns=list(names))
 
-    def _truth(self, rows: Rows, y: Any, count: int) -> NDArray[Any]:
+    def _truth(self, rows: pd.DataFrame, y: Any, count: int) -> NDArray[Any]:
         """Classes or targets ``(n,)`` of so many rows to compare with, each cell read alone."""
         import pandas as pd
 
         name = str(self.schema.label if self.model.reads == "label" else self.schema.target)
-        if y is None and isinstance(rows, pd.DataFrame) and name in rows.columns:
+        if y is None and name in rows.columns:
             demand_column(rows, name)
             y = rows[name]
         if y is None:
