@@ -153,6 +153,8 @@ def test_a_cell_is_of_the_form_or_says_no_number(cell: Any, meant: float | None)
         ("31.02.2021", "DD.MM.YYYY", None), ("1.2.21", "DD.MM.YYYY", None),
         ("18659", "YYYY-MM-DD", None), ("true", "YYYY-MM-DD", None),
         (pd.Timestamp("2021-01-02 07:00"), "DD.MM.YYYY", "2021-01-02"),
+        (np.datetime64("2021-01-02"), "DD.MM.YYYY", "2021-01-02"),
+        (np.datetime64("2021-01-02T07"), "DD.MM.YYYY", "2021-01-02"),
     ],
 )  # fmt: skip
 def test_a_date_is_its_day(cell: Any, form: str, day: str | None) -> None:

@@ -74,8 +74,10 @@ def number_meant(cell: Any, form: CellForm | None = None) -> float | None:
     import pandas as pd
 
     if form is not None:
-        if form.date_format is not None and hasattr(cell, "isoformat") and not pd.isna(cell):
-            cell = cell.isoformat()  # a date that is no text
+        if form.date_format is not None:  # a date that is no text
+            cell = _as_pandas(cell) if isinstance(cell, np.datetime64) else cell
+            if hasattr(cell, "isoformat") and not pd.isna(cell):
+                cell = cell.isoformat()
         standard = form.standard(plain(cell)) if isinstance(cell, str) else cell
         number = None if standard is None and isinstance(cell, str) else number_meant(standard)
         return math.nan if number in form.missing_numbers else number
