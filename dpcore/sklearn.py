@@ -58,6 +58,7 @@ from dpcore.privacy import Guarantee, Ledger, Privacy
 from dpcore.releases.ledger import BudgetLedger
 from dpcore.releases.paid import paid_fit
 from dpcore.schema import Column, Schema, category_meant, numbers_meant
+from dpcore.schema.frames import frame_of
 from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.data.word_counts import Bags
@@ -260,11 +261,7 @@ def _cells_read(X: Any) -> Any:
     array, whose masked cells are missing, cell by cell; anything else as it is."""
     import pandas as pd
 
-    if not isinstance(X, pd.DataFrame) and hasattr(X, "to_pandas"):
-        try:
-            X = X.to_pandas()
-        except (ValueError, TypeError, OverflowError):  # it would quote a cell
-            raise InputError(*NO_NUMBER) from None
+    X = frame_of("X", X)
     masked = isinstance(X, np.ma.MaskedArray)
     if isinstance(X, np.ndarray) and X.ndim == 2 and (masked or X.dtype.kind not in "biufc"):
         return _cells_read(pd.DataFrame(X)).to_numpy()

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import wording
 from hypothesis import example, given
@@ -50,7 +51,6 @@ def parquet(frame: pd.DataFrame) -> bytes:
 
 def doubled_parquet() -> bytes:
     """A Parquet file with one column name twice."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     buffer = io.BytesIO()
@@ -116,6 +116,15 @@ def test_frames_and_arrays_are_copied_so_that_the_seal_holds() -> None:
     array[0, 0] = 99.0
     assert frame.loc[0, "a"] == 99.0
     assert kept.loc[0, "a"] == also.loc[0, "x1"] == 1.0
+
+
+def test_a_table_of_arrows_is_a_data_frame() -> None:
+    """As of polars, whose tables are Arrow's; a day that pandas does not have is not quoted."""
+    table = pa.table({"a": [1, None], "b": ["x", "y"]})
+    pd.testing.assert_frame_equal(read_frame(table), read_frame(table.to_pandas()))  # type: ignore[arg-type]
+    far = pa.table({"day": pa.array([4_000_000], pa.int32()).cast(pa.date32())})
+    with pytest.raises(InputError, match=r"^source: pandas cannot hold one of its cells; give"):
+        load(far)  # type: ignore[arg-type]
 
 
 def test_masked_cells_of_an_array_are_missing() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy
 import wording
@@ -306,6 +307,7 @@ def test_frames_and_arrays_in_any_order() -> None:
         plain[columns].to_numpy(),
         release.rows(NEW),
         NEW.to_dict("records"),
+        pa.Table.from_pandas(NEW),
     ):
         np.testing.assert_array_equal(release.score_samples(rows), expected)
     lists = plain[columns].astype(float).to_numpy().tolist()

@@ -29,6 +29,7 @@ from dpcore.datasets.files import (
 )
 from dpcore.errors import InputError
 from dpcore.schema import Schema, with_numbers
+from dpcore.schema.frames import frame_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +50,8 @@ def load(
 ) -> PrivateTable:
     """A private table from a file, a data frame, an array ``(n, d)`` or pictures ``(n, h, w)``.
 
-    source: the path, a name (below) or the rows themselves.
+    source: the path, a name (below) or the rows themselves; a data frame is one of pandas, polars
+    or Arrow.
     schema: public bounds, or the path of a schema file. Without one, the ``.toml`` beside the file
     is read (``people.toml`` for ``people.csv`` and ``people.csv.gz``), and pictures of bytes lie in
     0 to 255; without that either, the table has no bounds yet and a fit will ask for them. array:
@@ -200,6 +202,7 @@ def _from_memory(source: Any) -> pd.DataFrame:
 
     if isinstance(source, np.ndarray):
         return frame_of_array(source, "array")
+    source = frame_of("source", source)
     if not isinstance(source, pd.DataFrame):
         raise InputError(
             "source", "it is neither a path nor a table", "give a path, a DataFrame or an array"

@@ -25,6 +25,7 @@ from dpcore.privacy import Guarantee, Proof
 from dpcore.releases.dossier import ODD, ledger_of, odd, read_verified
 from dpcore.schema import Schema, categories_meant, category_meant, numbers_meant, numbers_of
 from dpcore.schema.cells import demand_column
+from dpcore.schema.frames import frame_of
 from dpcore.wall.data.clipping import HUGE, PublicFrame, clip_to_ball
 
 if TYPE_CHECKING:
@@ -103,10 +104,11 @@ class OpenedRelease:
     dossier: its record. schema: the public limits. fit: parameters, guarantee and ledger, as of
     :func:`dpcore.fit`. model, how: what the package declares of the model.
 
-    Rows are a data frame or records with the schema's columns, or an array ``(n, d)`` or one of
-    these with the columns of the release (:attr:`columns`), in the data's own units. Each cell is
-    read by the rule under which private rows were: see :meth:`rows`. A method that the model does
-    not have raises InputError with the reason and what there is instead.
+    Rows are a data frame (of pandas, polars or Arrow) or records with the schema's columns, or an
+    array ``(n, d)`` or one of these with the columns of the release (:attr:`columns`), in the
+    data's own units. Each cell is read by the rule under which private rows were: see :meth:`rows`.
+    A method that the model does not have raises InputError with the reason and what there is
+    instead.
 
     **Guarantee:** that of the release; using it reads nothing else and costs nothing.
     """
@@ -423,6 +425,7 @@ class OpenedRelease:
 
         if isinstance(rows, Mapping):
             raise InputError("rows", "they are a dict", "give a data frame, or a list of dicts")
+        rows = frame_of("rows", rows)
         table = rows if isinstance(rows, pd.DataFrame) else self._as_frame(rows)
         if not len(table):
             raise InputError("rows", "there are none", "give at least one")
@@ -565,6 +568,7 @@ class OpenedTexts(OpenedRelease):
         import pandas as pd
 
         (name,) = self.schema.features
+        rows = frame_of("rows", rows)
         if isinstance(rows, pd.DataFrame):
             demand_column(rows, name)
             rows = rows[name]
