@@ -436,6 +436,8 @@ def test_synthetic_rows_of_a_regression_have_its_target_inside_its_limits(model:
 def test_what_is_asked_for_must_be_there() -> None:
     with pytest.raises(InputError, match="what: 'guess' is not known; choose predict, predict_pro"):
         opened("gmm").answers(NEW, ["guess"])
+    with pytest.raises(InputError, match=r"^what: it is not a list of names; give one"):
+        opened("gmm").answers(NEW, "predict")
     with pytest.raises(InputError, match="predict: this release, a factor analysis"):
         opened("fa").answers(NEW, ["predict"])
     assert list(opened("gmm").answers(NEW, ["score_samples"]).columns) == ["log density"]

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.arrays import Array
+from dpcore.checks import words_of
 from dpcore.declaration import Model, declaration
 from dpcore.errors import InputError
 from dpcore.fitting.distances import Distances
@@ -396,6 +397,7 @@ class OpenedRelease:
         """Of the methods that say something of each row, those asked for, in their order."""
         if what is None:
             return tuple(name for name in OF_ROWS if self._has(name))
+        what = words_of("what", what)
         for name in what:
             if name not in OF_ROWS:
                 raise InputError("what", f"{name!r} is not known", f"choose {', '.join(OF_ROWS)}")
