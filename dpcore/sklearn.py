@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -754,8 +755,9 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
 
     classes: the two outcomes, no before yes; a training label that is neither counts as no. They
     must be public, so there is no default; ``"infer"`` reads them off the labels, and nothing is
-    proved. algorithm: one_shot | vb | vips | objective | dpvi; objective perturbation is counted by
-    ``accountant="linear"``.
+    proved. ``classes_ (2,)`` has them sorted, as everywhere in scikit-learn; coefficients, odds and
+    the last column of probabilities are those of ``classes_[1]``. algorithm: one_shot | vb | vips |
+    objective | dpvi; objective perturbation is counted by ``accountant="linear"``.
     Categories are columns of 0 and 1, by an encoder that was given its categories. Other parameters
     as in :class:`DPGaussianMixture`.
 
@@ -767,6 +769,7 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
 
     classes: Sequence[Any] | str | None = None
     algorithm: str = "one_shot"
+    _sign = 1  # of the odds of classes_[1], beside those that were fitted
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> DPLogisticRegression:
         """Fit to rows ``(n, d)`` and their outcomes ``(n,)``.
@@ -794,8 +797,8 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
             raise InputError(
                 "y", "it does not have as many outcomes as X has rows", "give one outcome per row"
             )
-        self.classes_ = _read_classes(labels) if infer else _two_classes(self.classes)
-        yes = labels == self.classes_[-1] if infer else self._says_yes(labels)
+        stated = _read_classes(labels) if infer else _two_classes(self.classes)
+        yes = labels == stated[-1] if infer else _says_yes(labels, stated)
         answer = next(
             name for name in ("y", *(f"y{i}" for i in range(len(names)))) if name not in names
         )
@@ -807,12 +810,12 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
         frame = pd.DataFrame(rows, columns=names)
         frame[answer] = yes.astype(float)
         self._fitted_to(PrivateTable.seal(frame, schema), "logistic", algorithm=self.algorithm)
-        other = f"a label that is neither of the two classes counts as {self.classes_[0]!s}"
+        other = f"a label that is neither of the two classes counts as {stated[0]!s}"
         assumptions = (
             self.guarantee_.assumptions if infer else (*self.guarantee_.assumptions, other)
         )
         self.guarantee_ = replace(self.guarantee_, assumptions=assumptions)
-        return self._learned()
+        return self._sorted(stated)
 
     @classmethod
     def of_fit(cls, fit: Fit, schema: Schema) -> Self:
@@ -820,25 +823,23 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
         model = super().of_fit(fit, schema)
         target = schema.column(str(schema.target))
         model.classes = target.categories or (0, 1)
-        model.classes_ = _two_classes(model.classes)
-        return model
+        return model._sorted(_two_classes(model.classes))
+
+    def _sorted(self, stated: NDArray[Any]) -> Self:
+        """What was learned of two classes, in their sorted order, which scikit-learn's scores and
+        committees take for granted."""
+        self.classes_ = stated
+        with suppress(TypeError):  # a text and None, for example
+            self.classes_ = np.sort(stated)
+        self._sign = 1 if self.classes_[-1] == stated[-1] else -1
+        return self._learned()
 
     def _learned(self) -> Self:
-        parameters = self.fit_.parameters
-        self.coef_, self.intercept_ = (
-            parameters.coefficients[None],
-            np.array([parameters.intercept]),
-        )
-        self.intervals_ = parameters.intervals()
+        parameters, ends = self.fit_.parameters, self.fit_.parameters.intervals()
+        self.coef_ = self._sign * parameters.coefficients[None]
+        self.intercept_ = np.array([self._sign * parameters.intercept])
+        self.intervals_ = self._sign * ends[:, :: self._sign]
         return self
-
-    def _says_yes(self, labels: NDArray[Any]) -> Mask:
-        """Whether each label means the second class, read alone: beside one text all numbers of a
-        list become texts, and none of them would be equal to a number any more."""
-        no, yes = map(_label_meant, self.classes_)
-        if no == yes:
-            raise InputError("classes", "both mean the same", "give two different classes")
-        return np.array([_label_meant(label) == yes for label in labels], dtype=bool)
 
     def _reads_classes(self) -> bool:
         """Whether the classes are read off the labels; refuses to choose them unasked."""
@@ -859,20 +860,20 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
         return isinstance(self.classes, str)
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Log odds of the second outcome for rows ``(n, d)``: ``(n,)``, averaged over the
-        uncertainty of the coefficients.
+        """Log odds of ``classes_[1]`` for rows ``(n, d)``: ``(n,)``, averaged over the uncertainty
+        of the coefficients.
 
         Raises scikit-learn's NotFittedError before a fit and ValueError for rows of other columns;
         so do the other methods.
         """
-        return np.asarray(self._coefficients().log_odds(self._given(X))[0])
+        return np.asarray(self._sign * self._coefficients().log_odds(self._given(X))[0])
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Probabilities of both outcomes ``(n, 2)``, in the order of ``classes_``, averaged over
         the uncertainty of the coefficients.
         """
         chance = self._coefficients().probabilities(self._given(X))[0]
-        return np.column_stack([1.0 - chance, chance])
+        return np.column_stack([1.0 - chance, chance])[:, :: self._sign]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The likelier outcome of each row ``(n,)``, one of ``classes_``."""
@@ -1001,6 +1002,15 @@ def _two_classes(classes: Any) -> NDArray[Any]:
             "classes", f"Only binary classification is supported, not {many}", "give two"
         )
     return labels
+
+
+def _says_yes(labels: NDArray[Any], classes: NDArray[Any]) -> Mask:
+    """Whether each label means the second class, read alone: beside one text all numbers of a list
+    become texts, and none of them would be equal to a number any more."""
+    no, yes = map(_label_meant, classes)
+    if no == yes:
+        raise InputError("classes", "both mean the same", "give two different classes")
+    return np.array([_label_meant(label) == yes for label in labels], dtype=bool)
 
 
 def _label_meant(label: object) -> str:

@@ -23,7 +23,7 @@ PLACES = (
 )
 ANSWERS = tuple(Column(name, lower=0, upper=1) for name in "pqr")
 AMOUNT = Column("amount", "target", lower=0.0, upper=1.0)
-KIND = Column("kind", "label", "category", categories=("a", "b"))
+KIND = Column("kind", "label", "category", categories=("b", "a"))
 BACK = Column("back", "target", "binary", categories=("yes", "no"))
 COUNTS = (Column("a", lower=0, upper=10), Column("b", lower=0, upper=20))
 DENSITY = "predict predict_proba score_samples score sample"

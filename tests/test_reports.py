@@ -46,7 +46,7 @@ def test_the_report_labels_numbers_by_part_or_by_column() -> None:
     assert heads("gmm", "weights") == [*groups, ""]
     assert heads("gmm", "means") == [*groups, *columns]
     assert heads("gmm", "covariances, group 2") == [*columns, "|", *columns]
-    assert heads("gmm-release", "means") == ["a", "b", "|", *columns]
+    assert heads("gmm-release", "means") == ["b", "a", "|", *columns]
     assert heads("fa", "mean") == ["|", *columns]
     assert heads("fa", "loadings") == ["factor 1", "|", *columns]
     assert heads("sbn", "weights") == ["hidden unit 1", "hidden unit 2", "|", *"pqr"]

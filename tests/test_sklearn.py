@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import get_scorer
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -577,6 +578,27 @@ def test_the_second_class_is_the_one_that_is_modelled(classes: Sequence[Any]) ->
     assert list(model.classes_) == list(classes)
     assert model.coef_[0, 0] > 0.5
     assert model.score(rows, y) > 0.7
+
+
+def test_classes_are_sorted_as_scikit_learns_scores_and_committees_expect() -> None:
+    """The second that is stated stays the one that is modelled, and the first what others mean."""
+    rows, said = answers()
+    y = np.where(said == "yes", "churns", "stays")
+    model = DPLogisticRegression(bounds=(-4, 4), classes=("stays", "churns"), random_state=0)
+    model.fit(rows, np.where(rows[:, 1] > 1.0, "?", y))
+    usual = clone(model).set_params(classes=("no", "yes"))
+    usual.fit(rows, np.where(rows[:, 1] > 1.0, "?", said))
+    assert list(model.classes_) == ["churns", "stays"]
+    assert "counts as stays" in model.guarantee_.assumptions[-1]
+    np.testing.assert_array_equal(model.coef_, -usual.coef_)
+    np.testing.assert_array_equal(model.intercept_, -usual.intercept_)
+    np.testing.assert_array_equal(model.intervals_, -usual.intervals_[:, ::-1])
+    np.testing.assert_array_equal(model.decision_function(rows), -usual.decision_function(rows))
+    np.testing.assert_array_equal(model.predict_proba(rows), usual.predict_proba(rows)[:, ::-1])
+    np.testing.assert_array_equal(model.predict(rows) == "stays", usual.predict(rows) == "no")
+    for score in ("roc_auc", "neg_log_loss"):
+        scorer = get_scorer(score)
+        assert scorer(model, rows, y) == pytest.approx(scorer(usual, rows, said), rel=1e-9)
 
 
 @pytest.mark.parametrize("odd", [0, "x", b"x", None, np.nan, 10**400, 2j, [1], 0.5])

@@ -159,7 +159,8 @@ class OpenedRelease:
         return self._of_rows("predict", rows)
 
     def predict_proba(self, rows: Rows) -> Array:
-        """The probability of each group or class ``(n, K)``; rows add up to 1. Of a logistic
+        """The probability of each group or class ``(n, K)``, classes in the schema's order; rows
+        add up to 1. Of a logistic
         regression it is averaged over the posterior of its coefficients (MacKay 1992), so it is
         nearer to 1/2 than that of the released means.
 
@@ -236,7 +237,8 @@ class OpenedRelease:
         """A fitted estimator of :mod:`dpcore.sklearn` or scikit-learn, which has seen no data.
 
         It takes frames or arrays with :attr:`columns`, without missing cells: :meth:`rows` makes
-        them from any table that the schema describes.
+        them from any table that the schema describes. Classes are sorted in ``classes_``, and so
+        are their columns of probabilities, as scikit-learn's scores expect.
         """
         return self.how.estimator(self.fit, self.schema)
 
@@ -375,6 +377,12 @@ class OpenedRelease:
     def _has_classes(self) -> bool:
         return hasattr(self._estimator, "classes_")
 
+    @property
+    def _classes(self) -> Sequence[Any]:
+        """The classes in the schema's order; an estimator has them sorted."""
+        fitted: Sequence[Any] | None = getattr(self.fit.parameters, "classes", None)
+        return self._estimator.classes if fitted is None else fitted
+
     def _has(self, name: str) -> bool:
         if name == "sample":
             try:
@@ -414,7 +422,11 @@ class OpenedRelease:
         starts = range(0, len(rows), BLOCK)
         with np.errstate(all="ignore"):
             parts = [np.asarray(say(self._framed(rows[at : at + BLOCK]))) for at in starts]
-        return np.concatenate(parts)
+        answer = np.concatenate(parts)
+        if name != "predict_proba" or not self._has_classes:
+            return answer
+        places = {label: at for at, label in enumerate(self._estimator.classes_.tolist())}
+        return answer[:, [places[label] for label in self._classes]]
 
     def _framed(self, rows: NDArray[Any]) -> Any:
         import pandas as pd
@@ -499,7 +511,7 @@ class OpenedRelease:
             case "score_samples":
                 return ["log density"]
             case "predict_proba":
-                classes = self._estimator.classes_.tolist() if self._has_classes else None
+                classes = self._classes if self._has_classes else None
                 return [
                     f"probability of {self._part(k) if classes is None else classes[k]}"
                     for k in range(count)
@@ -540,7 +552,7 @@ class OpenedRelease:
                 if name == "predict_proba":
                     properties[title] |= {"minimum": 0, "maximum": 1}
             if name == "predict" and self._has_classes:
-                properties[title] = {"enum": self._estimator.classes_.tolist()}
+                properties[title] = {"enum": list(self._classes)}
             elif name == "predict" and answer.dtype.kind in "iu":
                 wide = "predict_proba" if self._has("predict_proba") else "transform"
                 parts = range(self._said(wide, middle).shape[1])

@@ -13,15 +13,15 @@ from dpcore.sklearn import with_columns
 
 
 def _discriminant(fit: Fit, schema: Schema) -> QuadraticDiscriminantAnalysis:
-    """Bayes' rule with the released shares, means and covariances of the classes."""
+    """Bayes' rule with the released shares, means and covariances of the classes, sorted by their
+    names, as scikit-learn has them."""
     released: ReleaseParameters = fit.parameters
     model = with_columns(QuadraticDiscriminantAnalysis(), released.columns)
-    model.classes_, model.priors_ = (
-        np.array(released.classes),
-        released.weights / released.weights.sum(),
-    )
-    model.means_ = released.means
-    values, vectors = np.linalg.eigh(released.covariances)
+    order = np.argsort(released.classes)
+    model.classes_ = np.array(released.classes)[order]
+    model.priors_ = (released.weights / released.weights.sum())[order]
+    model.means_ = released.means[order]
+    values, vectors = np.linalg.eigh(released.covariances[order])
     model.scalings_, model.rotations_ = list(values), list(vectors)
     return model
 
