@@ -17,6 +17,7 @@ from sklearn.decomposition import PCA
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import get_scorer
+from sklearn.model_selection import cross_val_predict
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -198,6 +199,8 @@ def test_ensembles_that_replace_labels_are_told_the_numbers_they_use(around: Any
     seen, labels = answers(seed=0)
     model = DPLogisticRegression(classes=(0, 1), epsilon=5.0, bounds=BOUNDS, random_state=0)
     assert around(model).fit(seen, labels).score(seen, labels) > 0.7
+    chances = cross_val_predict(model, seen, labels, cv=2, method="predict_proba")
+    assert np.mean((chances[:, 1] > 0.5) == (labels == "yes")) > 0.7
 
 
 def test_a_generator_is_no_seed() -> None:
