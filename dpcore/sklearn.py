@@ -213,7 +213,6 @@ class _Private(_Parameters):
 
     def _numbers(self, X: ArrayLike, accept_sparse: str | bool = False) -> Any:
         """Training rows as numbers; a refusal names no cell, and no warning tells of one."""
-        _demand_names(list(getattr(X, "column_names", getattr(X, "columns", ()))))
         X = _cells_read(X)
         try:
             with warnings.catch_warnings():
@@ -266,7 +265,10 @@ def _cells_read(X: Any) -> Any:
     masked = isinstance(X, np.ma.MaskedArray)
     if isinstance(X, np.ndarray) and X.ndim == 2 and (masked or X.dtype.kind not in "biufc"):
         return _cells_read(pd.DataFrame(X)).to_numpy()
-    if not isinstance(X, pd.DataFrame) or X.columns.nlevels > 1:
+    if not isinstance(X, pd.DataFrame):
+        return X
+    _demand_names(list(X.columns))
+    if X.columns.nlevels > 1:
         return X
     try:
         numbers = {name: numbers_meant("X", X[name]) for name in X.columns}
@@ -450,10 +452,12 @@ class _Mixture(DensityMixin, _Grouped):  # type: ignore[misc]
 class DPGaussianMixture(_Mixture):
     """A private Gaussian mixture: ``weights_ (K,)``, ``means_ (K, d)``, ``covariances_ (K, d, d)``.
 
-    n_components: groups. epsilon, delta, adjacency, accountant: see :class:`dpcore.Privacy`.
+    n_components: groups. iterations: steps; more of them share the same budget. epsilon, delta,
+    adjacency, accountant: see :class:`dpcore.Privacy`.
     bounds: (lower, upper) for all columns, one pair each (in order, or a dict by name), (lower
     ones, upper ones), or the radius of a ball around 0.
     covariance: full | diag | spherical. random_state: ``None`` for a release, a number to rehearse.
+    ledger: a budget ledger, or its path, to which each fit is charged [none].
 
     **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
     """

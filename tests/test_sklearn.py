@@ -708,6 +708,14 @@ def test_a_table_of_arrows_has_the_names_of_its_columns() -> None:
     assert one.score(table) == two.score(arrow)
 
 
+def test_a_column_name_that_comes_twice_is_refused_by_fits_and_predictions() -> None:
+    twice = pd.DataFrame(rows(100), columns=["a", *"b" * (rows(100).shape[1] - 1)])
+    model = DPKMeans(bounds=BOUNDS, random_state=0).fit(rows(100))
+    for use in (model.predict, clone(model).fit):
+        with pytest.raises(dp.InputError, match=r"^X: its column names .* not all different"):
+            use(twice)
+
+
 def test_cells_of_arrows_mean_what_those_of_a_frame_do() -> None:
     """Days would count as numbers of days, moments as microseconds, and 1_0 as ten."""
     model = DPKMeans(2, epsilon=50.0, bounds=(0, 10), random_state=0)
