@@ -32,18 +32,22 @@ if TYPE_CHECKING:
 Batch = TypeVar("Batch")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Later(Sequence[Batch]):
     """Things that are worked out when they are asked for: few who fit look at every iteration.
 
-    >>> Later((lambda: 1, lambda: 2))[-1]
-    2
+    >>> steps = Later((lambda: 1, lambda: 2))
+    >>> steps[-1], steps
+    (2, <2 steps>)
     """
 
     makers: tuple[Callable[[], Batch], ...]
 
     def __len__(self) -> int:
         return len(self.makers)
+
+    def __repr__(self) -> str:  # their makers hold whole grids, which take megabytes to print
+        return f"<{len(self)} steps>"
 
     @overload
     def __getitem__(self, at: int) -> Batch: ...
