@@ -765,8 +765,9 @@ class DPLogisticRegression(ClassifierMixin, _Bounded):  # type: ignore[misc]
     Categories are columns of 0 and 1, by an encoder that was given its categories. Other parameters
     as in :class:`DPGaussianMixture`.
 
-    ``intervals_ (d + 1, 2)``: 95% of each coefficient, the intercept last, with the privacy noise
-    in them; NaN where the algorithm does not know how much there is.
+    ``intervals_ (d + 1, 2)``: of each coefficient, the intercept last, at 95% for the sampling
+    error of the rows and the privacy noise. They leave out clipping and shrinkage, and so miss more
+    often at small budgets. NaN where the algorithm does not know how much noise there is.
 
     **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
     """
