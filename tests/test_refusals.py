@@ -786,6 +786,14 @@ def _centres(**words: Any) -> Any:
         (lambda: _fit(seed=0).score(dp.load("bundled:iris")), "^table: it has other columns"),
         (lambda: _fit(seed=0).score(_loaded("b", "a")), "^table: it has other columns"),
         (partial(dp.audit, "gaussian", 1.0), "^privacy: it is not a dpcore.Privacy"),
+        (
+            partial(dp.audit, "gmm", components=2),
+            "^components: model 'gmm' takes no such option; it",
+        ),
+        (
+            partial(dp.audit, "mean", n_components=3),
+            "^n_components: model 'mean' takes no such opt",
+        ),
         (lambda: dp.figure(_fit(seed=0)), "^study: it is not a study"),
         (partial(_study, setting="gmm"), "^setting: it is not a dpcore.Setting"),
         (partial(_study, dp.Setting(components=0)), "^components: 0 is below 1"),

@@ -50,8 +50,8 @@ def audit(
 
     **Guarantee.** If what the ledger says of the noise is true, the bound exceeds the true epsilon
     with a chance of at most ``1 - confidence``; ``lower_any`` does, whatever the noise is.
-    Raises InputError for a name without an attack, and for a privacy that is no
-    :class:`dpcore.Privacy` or has no delta.
+    Raises InputError for a name without an attack, for an option that the model does not have, and
+    for a privacy that is no :class:`dpcore.Privacy` or has no delta.
 
     >>> found = audit("gmm", Privacy(epsilon=1.0, delta=1e-5), runs=400, iterations=2)
     >>> found.lower < 1.0, found.contradicts_proof

@@ -17,6 +17,8 @@ from dpcore.auditing.audit import Clouds
 from dpcore.auditing.observe import Observed, ShortNoise, Table, log_likelihood_ratios, observe
 from dpcore.errors import InputError
 from dpcore.fitting.api import fit_grid
+from dpcore.fitting.recipe import recipe
+from dpcore.options import demand_options
 from dpcore.privacy import Privacy
 
 MOST = 4000  # runs that are fitted together
@@ -74,7 +76,11 @@ class FitAttack:
     def clouds(
         self, privacy: Privacy, runs: int, seed: int, share: float, **options: Any
     ) -> Clouds:
-        """Fit both tables, in portions, and weigh all that was released, or look at the outcome."""
+        """Fit both tables, in portions, and weigh all that was released, or look at the outcome.
+
+        Raises InputError for options that the model does not have.
+        """
+        demand_options(self.model, recipe(self.model).options, options)
         words = {**self.options, **self.of_mode.get(privacy.mode, {}), **options}
         in_paper = self.tables_in_paper if privacy.mode == "paper" else None
         pair = (in_paper or self.tables)(privacy.adjacency)
