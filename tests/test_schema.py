@@ -540,6 +540,13 @@ def test_columns_may_come_one_after_another() -> None:
     assert Schema(column for column in columns) == Schema(columns)  # type: ignore[arg-type]
 
 
+def test_categories_may_be_numpys_whole_numbers() -> None:
+    column = Column("kind", type="category", categories=np.arange(3))  # type: ignore[arg-type]
+    assert column.categories == ("0", "1", "2")
+    with pytest.raises(InputError, match="neither text nor a whole number"):
+        Column("kind", type="category", categories=np.ones(2))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("kind", ["binary", "category"])
 def test_categories_have_an_order(kind: str) -> None:
     """Of a set, chance decides in every process which of two means yes."""

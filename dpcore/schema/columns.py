@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from datetime import date
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from dpcore.checks import one_of, positive, whole
@@ -352,4 +353,4 @@ def _categories(field: str, values: Any) -> tuple[str, ...]:
 
 
 def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and abs(value) < 1 << 63
+    return isinstance(value, Integral) and abs(int(value)) < 1 << 63
