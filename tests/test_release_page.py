@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import wording
 from app_pages import data_of
+from streamlit.runtime.scriptrunner import RerunData, RerunException, get_script_run_ctx
 from streamlit.testing.v1 import AppTest
 
 from app import compute, releasing, result_store, several
@@ -99,6 +100,37 @@ def test_from_no_ledger_to_a_release_and_to_the_end_of_the_budget(path: Path) ->
     assert release_texts.does_not_fit(left.epsilon, left.delta) in texts(at)
     assert at.button[-1].disabled
     assert len(BudgetLedger(path).state().releases) == 3
+
+
+def test_a_click_while_a_release_is_made_does_not_lose_what_was_paid_for(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next request of a browser ends a run at the next use of its session."""
+    BudgetLedger.create(path, Amount(2.0, 1e-5))
+    at = page(path)
+    at.checkbox[0].check().run()
+    made = releasing.spend
+    others: list[RerunData] = []
+
+    def interrupt() -> None:
+        if others:
+            raise RerunException(others.pop())
+
+    def with_a_click(*words: Any, **named: Any) -> Any:
+        release = made(*words, **named)
+        context = get_script_run_ctx()
+        assert context is not None
+        others.append(RerunData(widget_states=None))
+        object.__setattr__(context.session_state, "_yield_callback", interrupt)
+        return release
+
+    monkeypatch.setattr(releasing, "spend", with_a_click)
+    at.button[-1].click().run()
+    assert not at.exception
+    assert not others, "the click was served"
+    assert len(BudgetLedger(path).state().releases) == 1
+    assert [one.label for one in at.get("download_button")][:1] == ["dossier.json"]
+    assert not at.checkbox[0].value, "another release is confirmed anew"
 
 
 def test_a_total_that_could_not_pay_for_the_release_is_told_before_it_is_fixed(path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from app import compute, releasing, several, upload
+from app.callbacks import unbroken
 from app.components import brand, look_again, to_page
 from app.releasing import Plan
 from app.result_store import Data
@@ -357,12 +358,14 @@ def spending(
         except DPCoreError as refusal:
             st.error(literal(str(refusal)))
             return
-        st.session_state["released"] = (
-            release.dossier,
-            str(release.folder),
-            releasing.files(release),
-        )
+        _hand_over(release.dossier, str(release.folder), releasing.files(release))
         st.rerun()
+
+
+@unbroken
+def _hand_over(*released: Any) -> None:
+    """A click while the release was made ends the run here: what is paid for is not lost by it."""
+    st.session_state["released"] = released
 
 
 def taken(scenario: Scenario, table: PrivateTable | PrivateCorpus) -> None:
