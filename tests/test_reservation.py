@@ -175,6 +175,18 @@ def test_nothing_is_spent_where_the_disk_could_not_take_down_what_leaves(
     assert release(book, tmp_path / "out", 0.3).folder.exists()
 
 
+def test_the_disk_is_that_of_the_ledger_wherever_a_link_to_it_lies(
+    book: BudgetLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "links").mkdir()
+    link = tmp_path / "links" / "budget.sqlite"
+    link.symlink_to(book.path)
+    looked = list[Path]()
+    monkeypatch.setattr(ledger, "disk_usage", lambda at: looked.append(at) or Usage(1, 0, 1 << 40))
+    BudgetLedger(link).check(one_release(), STATED, PERSON)
+    assert looked == [book.path.resolve().parent]
+
+
 def test_a_ledger_that_gets_busy_once_noise_is_drawn_has_been_paid(
     book: BudgetLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

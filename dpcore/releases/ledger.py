@@ -328,7 +328,7 @@ class BudgetLedger:
         where the disk could not take down what leaves, BudgetExceeded for too high a cost.
         """
         state = self.state()
-        disk = disk_usage(self.path.parent)
+        disk = disk_usage(self.path.resolve().parent)  # a link may lead to another disk
         if disk.free < SPARE + size and disk.total > 0:  # 0: the system does not tell
             raise InputError(
                 "ledger",
