@@ -28,6 +28,7 @@ from dpcore.errors import BudgetExceeded, InputError
 from dpcore.mechanisms.discrete_gaussian import SCALE
 from dpcore.privacy import DiscreteGaussian, Event, Gaussian, Ledger
 from dpcore.privacy.ledger import LedgerEntry
+from dpcore.releases.api import rewrite
 from dpcore.releases.filter import FILTERS, PER_RHO, Amount, filter_of
 from dpcore.releases.ledger import (
     FORMAT,
@@ -468,3 +469,27 @@ def test_lines_that_no_ledger_writes_are_refused_though_their_hashes_are_right(
     odd = by_hand(tmp_path / "odd.sqlite", terms, output, **paid)
     with pytest.raises(TamperedError, match="is not one that a ledger writes"):
         ledger_record(odd)
+
+
+@pytest.mark.parametrize("kind", ["terms", "refund", "release of another version"])
+def test_a_line_of_an_unknown_kind_is_refused_because_it_may_have_spent(
+    ledger: BudgetLedger, kind: str
+) -> None:
+    spend(ledger)
+    with closing(sqlite3.connect(ledger.path)) as database, database:
+        _append(database, ledger.state().lines, kind, {**HEAD, **PAID, "epsilon": 100.0})
+    with pytest.raises(TamperedError, match="what was spent is not known"):
+        ledger.state()
+    with pytest.raises(TamperedError, match="what was spent is not known"):
+        spend(ledger)
+
+
+@pytest.mark.parametrize("files", [{}, [], {"../report.html": ""}, {"report.html": 5}])
+def test_files_that_no_release_has_are_not_written_again(files: Any, tmp_path: Path) -> None:
+    output = {"dossier": {}, "files": files}
+    book = by_hand(tmp_path / "odd.sqlite", HEAD, output)
+        ({**HEAD, "name": "![a](http://host/b.png)"}, None, {}),
+        ({**HEAD, "name": ["a"]}, None, {}),
+    with pytest.raises(TamperedError, match="is not one that a ledger writes"):
+        rewrite(book.path, 2, tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["odd.sqlite"]

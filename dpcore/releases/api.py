@@ -25,7 +25,7 @@ from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.beside import DOSSIER, FILES, REPORT, ROWS, sealed, text_of
 from dpcore.releases.dossier import CHOSEN, dossier_of, line_of
 from dpcore.releases.filter import Amount, filter_of
-from dpcore.releases.ledger import BudgetLedger, State
+from dpcore.releases.ledger import BudgetLedger, State, sound
 from dpcore.releases.paid import (
     SPARED,
     UNUSED,
@@ -179,8 +179,12 @@ def rewrite(ledger: str | Path, number: int, out: str | Path) -> dict[str, Any]:
         raise InputError(
             "line", f"{number} paid for a release that failed and has no files", "name another line"
         )
-    with _claimed(out, _mark(state, number)) as folder:
+    with sound():
         dossier, files = _files_of(output, state, number)
+        if not {REPORT} <= files.keys() <= {REPORT, ROWS}:
+            raise LookupError("files")
+        _demand_unicode({**files, DOSSIER: text_of(dossier)})
+    with _claimed(out, _mark(state, number)) as folder:
         _write(folder, {**files, DOSSIER: text_of(dossier)}, number)
     return dossier
 

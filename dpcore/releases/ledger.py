@@ -480,6 +480,8 @@ def _state_of(rows: Sequence[tuple[Any, ...]]) -> State:
         follows = before == previous and number == place
         follows = follows and all(isinstance(text, str) for text in (time, kind, body))
         if not follows or hash != _line_hash(before, number, time, kind, body):
+    if any(line.kind not in ("release", "end") for line in lines[1:]):
+        raise TamperedError("a line is of an unknown kind, so what was spent is not known")
             raise TamperedError(f"line {place} does not follow from the line before it")
         lines.append(Line(number, time, kind, json.loads(body), hash))
         previous = hash
@@ -487,6 +489,8 @@ def _state_of(rows: Sequence[tuple[Any, ...]]) -> State:
     if not lines or lines[0].kind != "terms" or lines[0].body.get("format") != FORMAT:
         raise TamperedError("the file is not a ledger, or its first line is missing")
     body = lines[0].body
+    if not body["name"].isalnum():  # it stands on pages and in dossiers
+        raise ValueError("name")
     limit = Amount(positive("epsilon", body["epsilon"]), probability("delta", body["delta"]))
     adjacency = one_of("adjacency", body["adjacency"], ADJACENCIES)
     who = Protected(adjacency, str(body["unit"]), rows_of_one(body["rows_per_person"]))
