@@ -125,6 +125,29 @@ def test_a_refused_release_writes_nothing(ledger: BudgetLedger) -> None:
     assert ledger.path.read_bytes() == before
 
 
+@pytest.mark.parametrize("way", ["gdp", "zcdp"])
+def test_nothing_costs_nothing_or_protects_others_than_it_says(tmp_path: Path, way: str) -> None:
+    """A release of a negative epsilon had been written down at no cost."""
+    ledger = BudgetLedger.create(tmp_path / "budget.sqlite", Amount(1.0, DELTA), filter=way)
+    (entry,) = one_release()
+    odd = {
+        "cost": (Ledger(), Ledger((replace(entry, count=0),))),
+        "adjacency": (Ledger((entry, replace(entry, adjacency="add_remove"))),),
+    }
+    for field, releases in odd.items():
+        for noise in releases:
+            for pay in (ledger.check, ledger.reserve):
+                with pytest.raises(InputError, match=f"^{field}: "):
+                    pay(noise, Amount(0.2, DELTA), PERSON)
+    for field, epsilon, delta in [
+        ("epsilon", -1.0, DELTA), ("epsilon", math.nan, DELTA), ("delta", 0.2, -DELTA),
+        ("delta", 0.2, math.nan),
+    ]:  # fmt: skip
+        with pytest.raises(InputError, match=f"^{field}: "):
+            ledger.reserve(one_release(), Amount(epsilon, delta), PERSON)
+    assert ledger.state().releases == ()
+
+
 def test_sums_keep_every_digit(tmp_path: Path) -> None:
     """Ten times a tenth is one, which floats deny, and nothing more fits."""
     ledger = BudgetLedger.create(tmp_path / "sums.sqlite", Amount(1.0, 1e-4), filter="sums")
@@ -341,6 +364,12 @@ def test_a_ledger_for_which_there_is_no_room_leaves_no_file(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_budget_may_be_any_kind_of_number(tmp_path: Path) -> None:
+    """One of NumPy had ended in an error, and left an empty file in the ledger's place."""
+    book = BudgetLedger.create(tmp_path / "b.sqlite", Amount(np.int64(2), np.float32(0.5)))  # type: ignore[arg-type]
+    assert book.state().terms.limit == Amount(2.0, 0.5)
+
+
 def test_what_is_no_ledger_is_not_kept_open(tmp_path: Path) -> None:
     path = tmp_path / "odd.sqlite"
     path.write_bytes(b"no database " * 100)
@@ -459,6 +488,8 @@ def by_hand(place: Path, terms: Any, output: Any = None, **paid: Any) -> BudgetL
         (HEAD, None, {"events": [{"mechanism": "gaussian"}]}),
         (HEAD, {"dossier": {"entries": [{"a": 1}]}}, {}),
         (HEAD, [1], {}),
+        ({**HEAD, "name": "![a](http://host/b.png)"}, None, {}),
+        ({**HEAD, "name": ["a"]}, None, {}),
     ],
 )
 def test_lines_that_no_ledger_writes_are_refused_though_their_hashes_are_right(
@@ -488,8 +519,6 @@ def test_a_line_of_an_unknown_kind_is_refused_because_it_may_have_spent(
 def test_files_that_no_release_has_are_not_written_again(files: Any, tmp_path: Path) -> None:
     output = {"dossier": {}, "files": files}
     book = by_hand(tmp_path / "odd.sqlite", HEAD, output)
-        ({**HEAD, "name": "![a](http://host/b.png)"}, None, {}),
-        ({**HEAD, "name": ["a"]}, None, {}),
     with pytest.raises(TamperedError, match="is not one that a ledger writes"):
         rewrite(book.path, 2, tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["odd.sqlite"]

@@ -233,8 +233,7 @@ class BudgetLedger:
         """
         if not isinstance(limit, Amount):
             raise InputError("limit", "it is not an Amount", "give dpcore.Amount(epsilon, delta)")
-        positive("epsilon", limit.epsilon)
-        probability("delta", limit.delta)
+        epsilon, delta = positive("epsilon", limit.epsilon), probability("delta", limit.delta)
         one_of("adjacency", adjacency, ADJACENCIES)
         one_of("filter", filter, tuple(FILTERS))
         rows = rows_of_one(rows_per_person)
@@ -258,8 +257,8 @@ class BudgetLedger:
         terms = {
             "format": FORMAT,
             "name": secrets.token_hex(8),
-            "epsilon": limit.epsilon,
-            "delta": limit.delta,
+            "epsilon": epsilon,
+            "delta": delta,
             "adjacency": adjacency,
             "unit": unit.strip(),
             "rows_per_person": rows,
@@ -336,8 +335,7 @@ class BudgetLedger:
                 "for is recorded there",
                 "free some space",
             )
-        state.terms.demand(who)
-        _demand_room(state, filter_of(state.terms.filter).cost(ledger, stated))
+        _demand_room(state, _due(state, ledger, stated, who))
         return state
 
     def reserve(self, ledger: Ledger, stated: Amount, who: Protected) -> State:
@@ -380,8 +378,7 @@ class BudgetLedger:
         content = _canonical(output)
         with self._writing() as database:
             state = _state(database)
-            state.terms.demand(who)
-            cost = filter_of(state.terms.filter).cost(ledger, stated)
+            cost = _due(state, ledger, stated, who)
             _demand_room(state, cost)
             body = {
                 "epsilon": stated.epsilon,
@@ -480,20 +477,20 @@ def _state_of(rows: Sequence[tuple[Any, ...]]) -> State:
         follows = before == previous and number == place
         follows = follows and all(isinstance(text, str) for text in (time, kind, body))
         if not follows or hash != _line_hash(before, number, time, kind, body):
-    if any(line.kind not in ("release", "end") for line in lines[1:]):
-        raise TamperedError("a line is of an unknown kind, so what was spent is not known")
             raise TamperedError(f"line {place} does not follow from the line before it")
         lines.append(Line(number, time, kind, json.loads(body), hash))
         previous = hash
+    if any(line.kind not in ("release", "end") for line in lines[1:]):
+        raise TamperedError("a line is of an unknown kind, so what was spent is not known")
     _demand_ends(lines)
     if not lines or lines[0].kind != "terms" or lines[0].body.get("format") != FORMAT:
         raise TamperedError("the file is not a ledger, or its first line is missing")
     body = lines[0].body
-    if not body["name"].isalnum():  # it stands on pages and in dossiers
-        raise ValueError("name")
     limit = Amount(positive("epsilon", body["epsilon"]), probability("delta", body["delta"]))
     adjacency = one_of("adjacency", body["adjacency"], ADJACENCIES)
     who = Protected(adjacency, str(body["unit"]), rows_of_one(body["rows_per_person"]))
+    if not body["name"].isalnum():  # it stands on pages and in dossiers
+        raise ValueError("name")
     terms = Terms(body["name"], limit, who, body["filter"])
     budget = filter_of(terms.filter).budget(limit)
     return State(terms, tuple(lines), _costs(lines, len(budget)), budget)
@@ -574,6 +571,22 @@ def _covers(line: Line, ledger: Ledger, name: str) -> bool:
     """Whether a line paid for everything in a ledger."""
     due = filter_of(name).cost(ledger, Amount(line.body["epsilon"], line.body["delta"]))
     return all(paid >= units for paid, units in zip(map(int, line.body["cost"]), due, strict=True))
+
+
+def _due(state: State, ledger: Ledger, stated: Amount, who: Protected) -> tuple[int, ...]:
+    """What a release costs, in the units of its ledger. Raises InputError for one that protects
+    others than it says or than the ledger does, and for one that would cost nothing."""
+    state.terms.demand(who)
+    positive("epsilon", stated.epsilon)
+    probability("delta", stated.delta)
+    if any(entry.adjacency != who.adjacency for entry in ledger):
+        raise InputError(
+            "adjacency", "that of an entry is not the release's", f"choose {who.adjacency} for both"
+        )
+    cost = filter_of(state.terms.filter).cost(ledger, stated)
+    if min(cost) <= 0:
+        raise InputError("cost", "none of the release's noise is stated", "give its entries")
+    return cost
 
 
 def _demand_room(state: State, cost: tuple[int, ...]) -> None:
