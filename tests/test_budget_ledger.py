@@ -509,16 +509,15 @@ def test_a_line_of_an_unknown_kind_is_refused_because_it_may_have_spent(
     spend(ledger)
     with closing(sqlite3.connect(ledger.path)) as database, database:
         _append(database, ledger.state().lines, kind, {**HEAD, **PAID, "epsilon": 100.0})
-    with pytest.raises(TamperedError, match="what was spent is not known"):
-        ledger.state()
-    with pytest.raises(TamperedError, match="what was spent is not known"):
-        spend(ledger)
+    for use in (BudgetLedger.state, spend):
+        with pytest.raises(TamperedError, match="what was spent is not known"):
+            use(ledger)
 
 
 @pytest.mark.parametrize("files", [{}, [], {"../report.html": ""}, {"report.html": 5}])
 def test_files_that_no_release_has_are_not_written_again(files: Any, tmp_path: Path) -> None:
     output = {"dossier": {}, "files": files}
     book = by_hand(tmp_path / "odd.sqlite", HEAD, output)
-    with pytest.raises(TamperedError, match="is not one that a ledger writes"):
+    with pytest.raises(TamperedError):
         rewrite(book.path, 2, tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["odd.sqlite"]

@@ -25,7 +25,7 @@ from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.beside import DOSSIER, FILES, REPORT, ROWS, sealed, text_of
 from dpcore.releases.dossier import CHOSEN, dossier_of, line_of
 from dpcore.releases.filter import Amount, filter_of
-from dpcore.releases.ledger import BudgetLedger, State, sound
+from dpcore.releases.ledger import BudgetLedger, State, TamperedError, sound
 from dpcore.releases.paid import (
     SPARED,
     UNUSED,
@@ -164,7 +164,7 @@ def rewrite(ledger: str | Path, number: int, out: str | Path) -> dict[str, Any]:
 
     out: as for :func:`release`, or the folder in which that very release was when its process died.
 
-    Raises InputError for a line that is no finished release.
+    Raises InputError for a line that is no finished release, TamperedError for a changed ledger.
     """
     book = BudgetLedger(ledger)
     output, state = book.output(number), book.state()
@@ -182,7 +182,7 @@ def rewrite(ledger: str | Path, number: int, out: str | Path) -> dict[str, Any]:
     with sound():
         dossier, files = _files_of(output, state, number)
         if not {REPORT} <= files.keys() <= {REPORT, ROWS}:
-            raise LookupError("files")
+            raise TamperedError("an output has files that no release writes")
         _demand_unicode({**files, DOSSIER: text_of(dossier)})
     with _claimed(out, _mark(state, number)) as folder:
         _write(folder, {**files, DOSSIER: text_of(dossier)}, number)
