@@ -10,6 +10,12 @@ import streamlit as st
 
 from app.live import joined
 
+# Whether a page of another site shows this one, which may lie unseen below what a hand clicks.
+FRAMED = (
+    "{ let other = true; try { other = top.origin !== origin; } catch {} "
+    'document.documentElement.toggleAttribute("data-framed", other); }'
+)
+
 
 @cache
 def app_text(name: str) -> str:
@@ -29,7 +35,7 @@ def frame() -> None:
     wanted = "true" if st.session_state.get("present") else "false"
     scripts = "".join(f"(() => {{{joined(name)}}})();" for name in ("numbers", "present"))
     flag = f"document.documentElement.dataset.presentAsked = {wanted};"
-    st.html(f"<script>{flag} {scripts}</script>", unsafe_allow_javascript=True)
+    st.html(f"<script>{FRAMED} {flag} {scripts}</script>", unsafe_allow_javascript=True)
 
 
 def brand_html(about: str) -> str:

@@ -10,6 +10,11 @@ NO_FILE = ("no file is in use", "open one on Explore")
 NOT_FROM_HERE = "cannot be released from this page"
 ROW_REMOVED = ("one row was removed or changed on Explore", "undo that first")
 
+FRAMED = (
+    "Another site shows the explorer inside its own page, and could lead you to spend a budget "
+    "unawares. Open the explorer in a tab of its own to plan and release."
+)
+
 
 def lead(model: str, data: str) -> str:
     """What the page is for."""

@@ -47,7 +47,9 @@ def page() -> None:
         to_explore()
         return
     lead = texts.lead(escape(scenario.title), escape(data.title))
-    st.html(f'<p class="dp-lead">{lead}</p>')
+    earnest = uploads_allowed()  # else ledgers are for practice
+    framed = f'<p class="dp-framed">{texts.FRAMED}</p>' if earnest else ""
+    st.html(f'<p class="dp-lead">{lead}</p>{framed}')
     try:
         releasing.demand_releasable(scenario)
         table, chosen_on = releasing.table_of(scenario, data)
@@ -55,6 +57,18 @@ def page() -> None:
         st.error(literal(str(refusal)))
         to_explore()
         return
+    with st.container(key="in_earnest" if earnest else "practice"):
+        waiting = steps(scenario, data, table, chosen_on)
+    if waiting:  # one after another: each uses every core
+        look_again(waiting[-1], every=0.3)
+
+
+def steps(
+    scenario: Scenario, data: Data, table: PrivateTable | PrivateCorpus, chosen_on: str
+) -> list[Callable[[], bool]]:
+    """Plan, review, spend; what asks whether there is more to show.
+
+    table: to release from; chosen_on: what was looked at."""
     above = st.container()
     plan, pending = planning(scenario, data)
     with above:  # what a page asks for last is worked out first
@@ -73,9 +87,7 @@ def page() -> None:
         else:
             rows = None if locked() else data.public_rows(scenario.adjacency)
             spending(scenario, plan, table, chosen_on, rows, data.title)
-    waiting = [more for more in pending if more is not None]
-    if waiting:  # one after another: each uses every core
-        look_again(waiting[-1], every=0.3)
+    return [more for more in pending if more is not None]
 
 
 def to_explore() -> None:

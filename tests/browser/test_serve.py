@@ -74,3 +74,20 @@ def test_a_proxy_may_hand_on_the_name_by_which_browsers_know_it(told: dict[str, 
     with socket.create_connection(("localhost", port), 10) as line:
         line.sendall(ask.encode())
         assert line.recv(1024).startswith(b"HTTP/1.1 101 ")
+
+
+def test_a_page_of_another_site_cannot_have_a_budget_spent_by_a_click(
+    server: Callable[..., str], new_page: Callable[..., Any]
+) -> None:
+    """Framed unseen below something to click; whoever opens the page itself sees all of it."""
+    address, page = server(None), new_page()
+    page.set_content(f'<iframe src="{address}/release" width="1200" height="900"></iframe>')
+    inside = page.frame_locator("iframe")
+    inside.get_by_text(release_texts.FRAMED).wait_for(timeout=60_000)
+    spend = inside.get_by_text("3 · Spend")
+    spend.wait_for(state="attached", timeout=30_000)
+    assert not spend.is_visible()
+    assert not inside.get_by_role("button", name="Start this ledger").is_visible()
+    page.goto(f"{address}/release")
+    page.get_by_text("3 · Spend").wait_for(timeout=60_000)
+    assert not page.get_by_text(release_texts.FRAMED).is_visible()
