@@ -327,7 +327,9 @@ class Background:
         with self._lock:
             if job.exception() is None:
                 job.leave()
-            self._go_on()
+            self._go_on()  # and what is done holds no session any more, with an upload's rows
+            looking = self._looking.items()
+            self._looking = {who: look for who, look in looking if look[0] is not job}
 
 
 def is_closed(visitor: str) -> bool:

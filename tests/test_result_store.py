@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, wait
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -174,6 +177,29 @@ def test_nothing_goes_on_for_a_closed_page(monkeypatch: pytest.MonkeyPatch) -> N
     assert not noticed.wait(0.1)
     open_pages.clear()
     assert noticed.wait(SOON)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_was_worked_out_for_a_session_goes_with_it(*, fails: bool) -> None:
+    """Though nobody asks for anything else: the rows of an upload are among it."""
+
+    def work(rows: Any) -> None:
+        if fails:
+            raise ValueError(len(rows))
+
+    background, store = Background(), ResultStore()
+    rows = np.zeros(3)
+    held = weakref.ref(rows), weakref.ref(store)
+    background.ask(store, "study", partial(work, rows), "me")
+    while background.at_work():
+        time.sleep(0.01)
+    del store, rows
+    deadline = time.monotonic() + SOON
+    while any(one() is not None for one in held) and time.monotonic() < deadline:
+        time.sleep(0.01)
+        gc.collect()
+    assert all(one() is None for one in held)
+    assert background.pause(0.3) == 0.3
 
 
 def test_the_more_visitors_wait_the_more_seldom_each_looks_but_none_is_forgotten(
