@@ -3,6 +3,8 @@ serve`` says of a server that others use, in its environment."""
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import os
 import tomllib
@@ -50,6 +52,33 @@ def hold_uploads() -> None:
     from starlette.formparsers import MultiPartParser
 
     MultiPartParser.spool_max_size = 0  # of a SpooledTemporaryFile: never on a disk
+
+
+def forget_closed() -> None:
+    """A session goes with its upload some time after its page was closed. Streamlit holds on to it
+    until other pages come and go, maybe for ever, and has no option against that.
+    """
+    from streamlit import runtime
+    from streamlit.runtime.memory_session_storage import MemorySessionStorage as Storage
+
+    stored: Any = Storage.save
+    if stored.__module__ == __name__:
+        return
+
+    def save(self: Any, session_info: Any) -> None:
+        session = session_info.session
+
+        def forget() -> None:
+            again = runtime.exists() and runtime.get_instance().is_active_session(session.id)
+            if self.get(session.id) is None and not again:
+                session.shutdown()
+                session.session_state.clear()
+                gc.collect()  # what is in a session refers to one another
+
+        stored(self, session_info)
+        asyncio.get_running_loop().call_later(self._cache.ttl + 1.0, forget)
+
+    Storage.save = save  # type: ignore[method-assign]
 
 
 def is_served() -> bool:

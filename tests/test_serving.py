@@ -11,17 +11,28 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartParser
-from streamlit import net_util
+from streamlit import net_util, runtime
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.web.server.server_util import is_url_from_allowed_origins
 from studio.stage import free_port, wait_for_health
 
 from app import releasing
 from app.scenario import GENERATED, UPLOAD, Scenario
-from app.settings import UPLOADS, call_nobody, flags, hold_uploads, is_served, uploads_allowed
+from app.settings import (
+    UPLOADS,
+    call_nobody,
+    flags,
+    forget_closed,
+    hold_uploads,
+    is_served,
+    uploads_allowed,
+)
 from app.state import _scenario_of
 from app.texts import release as release_texts
 from app.views.explore import sources
@@ -83,6 +94,33 @@ def test_a_file_that_comes_in_is_never_on_a_disk(monkeypatch: pytest.MonkeyPatch
     assert _lies_on_a_disk(3 << 20), "as Streamlit does it"
     hold_uploads()
     assert not _lies_on_a_disk(3 << 20)
+
+
+def test_a_closed_page_goes_with_its_upload_though_no_other_is_opened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Streamlit looks at what has run out of time only when it stores another session."""
+    monkeypatch.setattr(MemorySessionStorage, "save", MemorySessionStorage.save)
+    forget_closed()
+    forget_closed()  # once for each page
+    ended = list[str]()
+    open_again = SimpleNamespace(is_active_session=lambda name: name == "back")
+    monkeypatch.setattr(runtime, "exists", lambda: True)
+    monkeypatch.setattr(runtime, "get_instance", lambda: open_again)
+
+    def session(name: str) -> Any:
+        state = {"upload": name}
+        return SimpleNamespace(id=name, session_state=state, shutdown=lambda: ended.append(name))
+
+    async def closed() -> list[dict[str, str]]:
+        storage, pages = MemorySessionStorage(ttl_seconds=0), [session("gone"), session("back")]
+        for page in pages:
+            storage.save(SimpleNamespace(session=page))  # type: ignore[arg-type]
+        await asyncio.sleep(1.2)
+        return [page.session_state for page in pages]
+
+    assert asyncio.run(closed()) == [{}, {"upload": "back"}]
+    assert ended == ["gone"]
 
 
 def _lies_on_a_disk(size: int) -> bool:
