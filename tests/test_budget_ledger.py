@@ -514,6 +514,25 @@ def test_a_line_of_an_unknown_kind_is_refused_because_it_may_have_spent(
             use(ledger)
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        "TRIGGER more BEFORE INSERT ON lines BEGIN SELECT RAISE(IGNORE); END",
+        "TRIGGER more AFTER INSERT ON outputs BEGIN SELECT 1; END",
+        "VIEW more AS SELECT * FROM lines",
+    ],
+)
+def test_a_ledger_with_a_part_that_no_ledger_has_is_refused(
+    ledger: BudgetLedger, part: str
+) -> None:
+    """The first dropped every line without a word: each release had the whole budget."""
+    with closing(sqlite3.connect(ledger.path)) as database, database:
+        database.execute(f"CREATE {part}")
+    for use in (BudgetLedger.state, spend):
+        with pytest.raises(TamperedError, match="a trigger that no ledger has"):
+            use(ledger)
+
+
 @pytest.mark.parametrize("files", [{}, [], {"../report.html": ""}, {"report.html": 5}])
 def test_files_that_no_release_has_are_not_written_again(files: Any, tmp_path: Path) -> None:
     output = {"dossier": {}, "files": files}

@@ -452,11 +452,21 @@ def _read(database: sqlite3.Connection, query: str, *values: object) -> list[tup
 
 def _state(database: sqlite3.Connection) -> State:
     """The lines, checked one against the next, and what they add up to."""
+    parts = {
+        _plain(*row) for row in _read(database, "SELECT sql FROM sqlite_master WHERE sql > ''")
+    }
+    if not parts <= set(map(_plain, _TABLES.split(";\n"))):  # such as a trigger that drops lines
+        raise TamperedError("it has a table or a trigger that no ledger has")
     rows = _read(
         database, "SELECT number, time, kind, body, previous, hash FROM lines ORDER BY number"
     )
     with sound():
         return _state_of(rows)
+
+
+def _plain(statement: str) -> str:
+    """A statement of SQL without what its spaces and ends of lines are."""
+    return " ".join(statement.split())
 
 
 @contextmanager
