@@ -77,7 +77,7 @@ def test_a_study_holds_classes_against_one_gaussian_under_the_same_promise() -> 
     }
     assert levels == {0.1: 1, 0.5: 2, 10.0: 3}
     told = found_sentences(grid)
-    assert told[grid.epsilons.index(2.0)] == "All five classes found in 5 of 5 draws."
+    assert told[grid.epsilons.index(2.0)] == "All five classes are found in 5 of 5 draws."
 
 
 def test_a_published_release_has_the_same_references() -> None:

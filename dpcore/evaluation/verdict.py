@@ -135,7 +135,9 @@ def _recovery(recovered: Mask, words: Wording) -> str:
 
     >>> words = Wording("group", "groups", "")
     >>> _recovery(np.array([[True, True], [True, True], [False, True]]), words)
-    'Both groups found in 2 of 3 draws.'
+    'Both groups are found in 2 of 3 draws.'
+    >>> _recovery(np.array([[True, False]]), words)
+    'One of two groups is found.'
     """
     draws, parts = recovered.shape
     every = int(recovered.all(axis=1).sum())
@@ -144,7 +146,8 @@ def _recovery(recovered: Mask, words: Wording) -> str:
         return f"{_all(parts, words)} found{often}."
     typical = _typical(recovered)
     if draws == 1:
-        some = f"{spelled(typical).capitalize()} of {spelled(parts)} {words.parts}"
+        are = "is" if typical == 1 else "are"
+        some = f"{spelled(typical).capitalize()} of {spelled(parts)} {words.parts} {are}"
         return f"{some if typical else _none(parts, words)} found."
     if typical == 0:
         return f"A typical draw finds {_no(parts, words)}."
@@ -158,8 +161,8 @@ def _typical(recovered: Mask) -> int:
 
 
 def _all(parts: int, words: Wording) -> str:
-    named = {1: f"The {words.part}", 2: f"Both {words.parts}"}
-    return named.get(parts, f"All {spelled(parts)} {words.parts}")
+    named = {1: f"The {words.part} is", 2: f"Both {words.parts} are"}
+    return named.get(parts, f"All {spelled(parts)} {words.parts} are")
 
 
 def _whole(parts: int, words: Wording) -> str:

@@ -54,7 +54,7 @@ def test_a_newcomer_comes_from_the_readme_to_a_changed_slider(walk: Walk) -> Non
     assert block.strip().endswith(f".venv/bin/{COMMAND}")
     at_once, first, held, little, much = newcomer(walk)
     assert first.epsilon == "1.00"
-    assert "All three groups found" in str(first.sentence)
+    assert "All three groups are found" in str(first.sentence)
     assert float(held.epsilon) < 0.2
     assert held.fits != first.fits
     assert little == held, "the page jumped when the slider was let go"
