@@ -224,6 +224,15 @@ def test_the_verdict_and_what_is_found_do_not_contradict_each_other(model: str) 
     assert seen == {0, 1, 2, 3}
 
 
+@every("model", MODELS)
+def test_the_verdict_that_a_simpler_model_will_do_fits_beside_a_title(model: str) -> None:
+    """A card has one line for both, and cuts off what is longer."""
+    found = np.ones((1, 13, 3), dtype=bool)
+    (judged,) = verdicts(fits(model, 1.0, found), held(0.0, 1.0, 2.0, 2.0), np.ones(1))
+    assert "would do as well (50% of the exact gain): release that, unless you need" in judged.text
+    assert len(judged.text) <= 113
+
+
 @pytest.mark.parametrize(
     ("utility", "says"),
     [

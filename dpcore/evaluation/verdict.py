@@ -95,9 +95,8 @@ def _verdict(
         share = (max(utility, alone) - reference.bounds_utility) / span
         return Verdict(
             1,
-            f"{simplest} does as well ({share:.0%} of the exact fit's gain over the limits): "
-            "release that"
-            + (f", unless the {words.parts} themselves are wanted." if recovered else "."),
+            f"{simplest} would do as well ({share:.0%} of the exact gain): release that"
+            + (f", unless you need the {words.parts}." if recovered else "."),
         )
     none = f"the {words.part} is not" if parts == 1 else f"none of the {words.parts} is"
     if retained >= judge.alike and lost <= judge.alike_within:
