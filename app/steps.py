@@ -28,7 +28,7 @@ from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show_bound, show_delta
 
 STEP = "step_taken"  # key of the dialog's slider
-OPENED = "step_by_step"  # key of the button that opens it
+OPENED = "walk_opened"  # key of the button that opens it; style.css takes "_step" for a slider
 AS_PUBLISHED = ", as published"
 SHOWN = "strip_shown"  # whether the strip of the steps stands under the curve
 FEW = 5  # draws of the noise of which a step's utility is the median

@@ -662,6 +662,15 @@ def test_what_each_release_spends_adds_up() -> None:
     assert "%" not in spending(paper.ledger)
 
 
+def test_only_sliders_have_the_keys_that_the_style_sheet_takes_for_sliders() -> None:
+    """They are taller than buttons, and stay where a page is shown to a class."""
+    page = opened()
+    sliders = {one.key for one in [*page.slider, *page.select_slider]}
+    widgets = [*page.button, *page.selectbox, *page.number_input, *page.text_input]
+    assert any("_step" in str(key) for key in sliders)
+    assert not [one.key for one in widgets if "_step" in str(one.key)]
+
+
 def test_step_by_step_opens_a_picture_of_every_method(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[float] = []
     monkeypatch.setattr("app.views.explore.look_again", lambda _, every: looks.append(every))
