@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def mu_of_picture(shown: Exhibit) -> float:
     picture = shown.published_picture
     assert picture is not None
     noise = np.random.default_rng(0).standard_normal((2, DRAWS))
-    return float(np.mean(picture.with_row - noise[1]))
+    return float(np.mean(picture.second - noise[1]))
 
 
 @pytest.mark.parametrize("name", EXHIBITS)
@@ -67,6 +68,11 @@ def test_every_claim_fails_and_every_remedy_stands(name: str) -> None:
     assert shown.sentence.startswith(wording.CASE_NOT_COVERED)
     assert len(set(shown.shown.tables)) == 2
     assert len(shown.sentences()) == 8
+    at_least, at_most = shown.sentences()[5:7]
+    assert float(re.search(r"at least (\S+) at", at_least)[1]) <= shown.shown.attained * (
+        1.0 + 1e-8
+    )  # type: ignore[index]
+    assert float(at_most.rsplit(" ", 1)[1][:-1]) >= shown.corrected
     record = json.loads(json.dumps(shown.as_dict()))
     assert {"claim", "found", "source", "assumption", "correction", "corrected"} <= set(record)
 
@@ -266,3 +272,10 @@ def test_the_command_lists_exhibits(
     assert [each["name"] for each in found] == [*kept]
     with pytest.raises(InputError, match="not known"):
         exhibits("nothing")
+
+
+def test_the_first_centre_is_that_of_the_first_table() -> None:
+    """That of two people, whose noise is half of that of one."""
+    picture = played("counts-unpaid").published_picture
+    assert picture is not None
+    assert np.std(picture.second) > 1.9 * np.std(picture.first)

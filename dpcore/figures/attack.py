@@ -134,8 +134,8 @@ def _claimed(value: float) -> str:
 
 
 def exhibit_scene(shown: Exhibit) -> Scene | None:
-    """What leaves, as published and corrected, with and without the row; ``None`` where an exhibit
-    is a count and has no picture."""
+    """What leaves either of two neighbouring tables, as published and corrected; ``None`` where an
+    exhibit is a count and has no picture."""
     pictures = (
         ("published", "As published", shown.published_picture),
         ("corrected", "Corrected", shown.corrected_picture),
@@ -151,12 +151,12 @@ def exhibit_scene(shown: Exhibit) -> Scene | None:
 
 
 def _histograms(name: str, title: str, picture: Picture) -> Panel:
-    both = np.concatenate([picture.without, picture.with_row])
+    both = np.concatenate([picture.first, picture.second])
     low, high = np.quantile(both[np.isfinite(both)], [0.002, 0.998])
     edges = np.linspace(low, max(high, low + 1e-9), BINS + 1)
     layers, top = [], 0.0
     for colour, (label, cloud) in enumerate(
-        (("without the row", picture.without), ("with it", picture.with_row))
+        (("first table", picture.first), ("second table", picture.second))
     ):
         share = 100.0 * np.histogram(np.clip(cloud, edges[0], edges[-1]), edges)[0] / len(cloud)
         top = max(top, float(share.max()))

@@ -24,8 +24,8 @@ class Picture:
     """One number that leaves, drawn often under each of the two tables ``(draws,)``."""
 
     axis: str
-    without: Array
-    with_row: Array
+    first: Array
+    second: Array
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,9 @@ class Exhibit:
             f"It assumes: {self.assumption}.",
             f"Two tables: {shown.tables[0]}; {shown.tables[1]}.",
             f"The attacker looks for: {shown.event}.{counts}",
-            f"Shown: delta is at least {show(shown.attained)} at that epsilon ({sure}).",
-            f"Corrected: {self.correction}. Then delta is at most {show(self.corrected)}.",
+            f"Shown: delta is at least {delta_text(shown.attained, down=True)} at that epsilon "
+            f"({sure}).",
+            f"Corrected: {self.correction}. Then delta is at most {delta_text(self.corrected)}.",
             self.sentence,
         )
 

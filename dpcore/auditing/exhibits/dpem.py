@@ -86,7 +86,7 @@ def counts_unpaid(epsilon: float = 0.3) -> Exhibit:
         (noise[i, 0] * 4.0 / epsilon) / np.maximum(rows + noise[i, 1] * 4.0 / epsilon, 1.0)
         for i, rows in enumerate((2.0, 1.0))
     ]
-    first, second = (Picture(CENTRE, alone, both) for both, alone in (centres, paid))
+    published, corrected = (Picture(CENTRE, *tables) for tables in (centres, paid))
     return Exhibit(
         "counts-unpaid",
         Counterexample(
@@ -111,8 +111,8 @@ def counts_unpaid(epsilon: float = 0.3) -> Exhibit:
         ),
         stated=0.0,
         true=2.0,
-        published_picture=first,
-        corrected_picture=second,
+        published_picture=published,
+        corrected_picture=corrected,
     )
 
 
