@@ -170,3 +170,10 @@ def test_the_page_asks_for_a_metric_where_there_is_a_choice() -> None:
     assert "In share of the spread." in " ".join(node.value for node in page.get("html"))
     page = explorer(data="lit_windows")
     assert not [one for one in page.selectbox if one.label == "Utility"]
+
+
+@every("model", list(declarations()))
+def test_the_name_of_an_axis_is_readable_beside_a_low_picture(model: str) -> None:
+    """A longer one is written smaller than two thirds of the other words."""
+    for metric in declaration(model).metrics:
+        assert len(metric.axis.format(unit="household")) <= 30, metric.axis

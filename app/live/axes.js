@@ -52,7 +52,8 @@ function linearTicks(low, high, count) {
 }
 
 /**
- * Ticks inside the visible range: nice steps, or 0.1 0.3 1 3 10 on a log axis.
+ * Ticks inside the visible range: nice steps, or 0.1 0.3 1 3 10 on a log axis; on a short one every
+ * power of ten, or every second...
  * @param {Axis} axis
  * @param {Range} range
  * @param {number} count about so many
@@ -70,9 +71,16 @@ export function ticksOf(axis, [low, high], count) {
     const ticks = linearTicks(low, high, count);
     return ticks.length > 1 ? ticks : linearTicks(low, high, 2 * count);
   }
-  const powers = [];
-  for (let p = Math.floor(low) - 1; p <= high + 1; p += 1) powers.push(10 ** p, 3 * 10 ** p);
-  const ticks = powers.map((value) => Number(value.toPrecision(3))).filter(inside);
+  /** @type {number[]} */
+  let ticks = [];
+  for (let every = 0; !every || ticks.length > Math.max(3.5 * count, 3); every += 1) {
+    const powers = [];
+    for (let p = Math.floor(low) - 1; p <= high + 1; p += 1) {
+      if (!every) powers.push(10 ** p, 3 * 10 ** p);
+      else if (p % every === 0) powers.push(10 ** p);
+    }
+    ticks = powers.map((value) => Number(value.toPrecision(3))).filter(inside);
+  }
   return ticks.length > 2 ? ticks : linearTicks(least, most, count).filter((value) => value > 0);
 }
 

@@ -29,6 +29,12 @@ test("log ticks are 1 and 3 times powers of ten, in data units", () => {
   assert.deepEqual(axes.ticksOf(LOG, [-5, -4], 8), [1e-5, 3e-5, 1e-4]);
 });
 
+test("on a short log axis there are fewer powers of ten, whose numbers do not touch", () => {
+  assert.deepEqual(axes.ticksOf(LOG, [-1, 3], 2), [0.1, 1, 10, 100, 1000]);
+  assert.deepEqual(axes.ticksOf(LOG, [-3, 2.6], 1.6), [0.01, 1, 100]);
+  assert.deepEqual(axes.ticksOf(LOG, [-3, 2.6], 0), [0.01, 1, 100], "there is no room: three at most");
+});
+
 test("zoomed far in, a log axis has linear ticks above zero", () => {
   assert.deepEqual(axes.ticksOf(LOG, [Math.log10(0.4), Math.log10(0.6)], 2), [0.4, 0.5, 0.6]);
 });

@@ -89,7 +89,7 @@ def _gradient_model(
                 falls=True,
                 of_rows=False,
             ),
-            Metric("share", "Share of the way", "share of the way to the exact fit", of_rows=False),
+            Metric("share", "Share of the way", "share of the way to exact", of_rows=False),
             LOG_LIKELIHOOD,
         ),
         audits={name: f"attack:{constant}", **audits},

@@ -171,7 +171,7 @@ MODEL = Model(
         Metric(
             "reverse_kl",
             "KL divergence",
-            "KL divergence from the exact classes",
+            "KL divergence (nats)",
             falls=True,
             of_rows=False,
         ),

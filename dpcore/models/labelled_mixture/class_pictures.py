@@ -164,7 +164,7 @@ def _sizes(facts: Classes, drawn: list[int]) -> Panel:
     return Panel(
         id="class_sizes",
         title=f"{facts.thing.capitalize()}s of each class",
-        subtitle="divergence of each class's Gaussian from the exact one"
+        subtitle="off by: divergence from the exact class (nats)"
         + (f" · {left} smaller classes not shown" if left else ""),
         alt=tuple(
             "; ".join(f"{name} {label}" for name, label in zip(names, line, strict=True)) + "."

@@ -41,7 +41,7 @@ MODEL = Model(
         Metric(
             "limit_error",
             "Distance from the exact limits",
-            "error (doublings of a column's width)",
+            "error (doublings of width)",
             falls=True,
             of_rows=False,
         ),
