@@ -72,12 +72,14 @@ def at_stops(
     return ends
 
 
-def sentence(result: Result | None) -> str:
+def sentence(scenario: Scenario, data: Data, result: Result | None) -> str:
     """What the bars say and include, or why there are none."""
     if result is None:
         return ""
     if isinstance(result, str):
         return result
+    if scenario.declared.reads == "target" and data.public.dim == 1:
+        return result.sentence  # one slope is drawn as a line, without a bar
     return texts.bars(LEVEL, result.sentence)
 
 

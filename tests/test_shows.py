@@ -276,11 +276,11 @@ def test_bars_are_the_intervals_of_the_fit_where_the_hand_rests(
     monkeypatch.setattr("app.explore_scene.store_of", lambda _: store)
     monkeypatch.setattr("app.intervals.in_background", lambda *job: job[-1]())
     assert intervals.suits(scenario)
-    assert intervals.sentence(intervals.result(scenario, data, store)) == ""
+    assert intervals.sentence(scenario, data, intervals.result(scenario, data, store)) == ""
     intervals.ask(scenario, data, store)
     known = intervals.result(scenario, data, store)
     assert isinstance(known, intervals.Intervals)
-    assert "privacy noise only" in intervals.sentence(known)
+    assert "privacy noise only" in intervals.sentence(scenario, data, known)
     study = compute.study(scenario, data, store)
     panel = picture(scenario, data, study).panels[1]
     bars = next(one for one in panel.layers if isinstance(one, Curve) and "interval" in one.name)
@@ -314,6 +314,18 @@ def test_coefficients_of_a_logistic_regression_have_the_intervals_that_leave_wit
     ends, per = ends[order], study.grid.public.half_range[order]
     wide = (ends[:, 1] - ends[:, 0]) * per
     np.testing.assert_allclose(found[:, 1] - found[:, 0], wide, rtol=2.0**-15)  # kept fits: 16 bits
+
+
+def test_a_slope_that_is_drawn_as_a_line_has_a_sentence_that_speaks_of_no_bar(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scenario = replace(opening("two_lines"), iterations=2)
+    data, store = data_of(scenario), ResultStore()
+    monkeypatch.setattr("app.intervals.in_background", lambda *job: job[-1]())
+    intervals.ask(scenario, data, store)
+    known = intervals.result(scenario, data, store)
+    assert isinstance(known, intervals.Intervals)
+    assert intervals.sentence(scenario, data, known) == known.sentence
 
 
 def test_a_scenario_without_a_pictured_number_a_column_has_no_bars() -> None:

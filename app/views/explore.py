@@ -128,7 +128,8 @@ def page() -> None:
             st.caption(texts.parts_rule(scenario.declared.parts))
         each_step = steps.below_the_curve(scenario, data, store)
     ends = intervals.result(scenario, data, store)
-    if note := intervals.sentence(ends) or "".join(scene.live_text.get(NOTE, ())[:1]):
+    bars = intervals.sentence(scenario, data, ends)
+    if note := bars or "".join(scene.live_text.get(NOTE, ())[:1]):
         st.caption(literal(note))
     pins.panel(scenario, data, scene, pinned, beside)
     exported = current_scene(scenes["epsilon_step"]) if scenario.dial == PARTS else scene
