@@ -447,12 +447,8 @@ def lost(study: Study, whole: References | None = None) -> dict[str, tuple[str, 
     if once:
         live_text["lost steps"] = ("–",) * len(middle)
     live_text["lost note"] = tuple(
-        (
-            f", {'more than the' if more else 'of'} {_signed(float(total), places)}"
-            if total > 0.0
-            else ", of none"
-        )
-        + f" over the limits{texts.BELOW_ZERO if less else ''}"
+        texts.gained(_signed(float(total), places) if total > 0.0 else "", beyond=bool(more))
+        + (texts.BELOW_ZERO if less else "")
         + (texts.READ_ONCE if once else "")
         for total, more, less in zip(gain, beyond, negative, strict=True)
     )

@@ -62,14 +62,14 @@ def test_the_bar_is_what_the_exact_fit_gains_over_the_limits(found: compute.Stud
     texts = lost(with_utilities(found, -5.0, **known(-2.0, -2.5, -3.0, -12.0)))
     assert numbers(texts, "lost") == [0.5, 0.5, 2.0]
     assert numbers(texts, "wide") == [5.0, 5.0, 20.0]
-    assert {*texts["lost note"]} == {", of 10.00 over the limits"}
+    assert {*texts["lost note"]} == {", of 10.00 gained over the limits"}
 
 
 def test_who_loses_more_than_that_has_a_full_bar(found: compute.Study) -> None:
     texts = lost(with_utilities(found, -42.0, **known(-2.0, -2.0, -12.0, -12.0)))
     assert numbers(texts, "lost") == [0.0, 10.0, 30.0]
     assert numbers(texts, "wide") == [0.0, 25.0, 75.0]
-    assert texts["lost note"][0].startswith(", more than the 10.00 over")
+    assert texts["lost note"][0].startswith(", more than the 10.00 gained over")
 
 
 def test_a_part_below_zero_is_told_with_its_sign_and_has_no_bar(found: compute.Study) -> None:
@@ -86,7 +86,7 @@ def test_without_a_fit_nothing_is_told(found: compute.Study) -> None:
     texts = lost(with_utilities(found, np.nan, **known(-2.0, -2.0, -2.0, -1.0)))
     assert [texts[f"lost {part}"][0] for part in PARTS] == ["–"] * 3
     assert numbers(texts, "wide") == [0.0] * 3
-    assert {*texts["lost note"]} == {", of none over the limits"}
+    assert {*texts["lost note"]} == {"; the exact fit gains nothing over the limits"}
 
 
 def test_what_fewer_rows_cost_is_a_part_of_its_own(found: compute.Study) -> None:

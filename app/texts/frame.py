@@ -96,7 +96,7 @@ LOSSES = {
     "clipping": "clipping",
     "noise": "noise",
 }
-LOSS = "Loss relative to the exact fit:"
+LOSS = "Loss against the exact fit:"
 
 
 def whole_bar(worth: str) -> str:
