@@ -310,7 +310,7 @@ def test_a_range_is_told_once_there_are_draws_enough(
 
     monkeypatch.setattr(compute, "study", so_far)
     said = texts(page(path))
-    assert (f"its {draws} simulated releases, which keep" in said) == (draws > 1)
+    assert (f"of {draws} simulated releases; they keep" in said) == (draws > 1)
     assert (release_texts.FEW_DRAWS in said) == (draws == 1)
 
 

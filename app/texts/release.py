@@ -84,8 +84,8 @@ def enough(epsilon: float, draws: int, low: float, high: float) -> str:
     least, most = f"{low:.0%}", f"{high:.0%}"
     share = least if least == most else f"{least} to {most}"
     return (
-        f"**ε = {show(epsilon)}** is enough for nearly all of its {draws} simulated releases, "
-        f"which keep {share}."
+        f"**ε = {show(epsilon)}** is enough in nearly all of {draws} simulated releases; they "
+        f"keep {share}."
     )
 
 
