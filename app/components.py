@@ -151,8 +151,8 @@ def spending(ledger: Ledger) -> str:
         noise = f"{law}{show(amounts[i])}" if amounts[i] > 0.0 else "none"
         share = "–"
         if gaussian:
-            part = counts[i] / amounts[i] ** 2 / np.sum(counts / amounts**2)
-            share = f"{part:.0%}" if counts[i] == 1 else f"{part / counts[i]:.1%} each"
+            part = amounts[i] ** -2.0 / np.sum(counts / amounts**2)
+            share = f"{part:.1%}" if counts[i] == 1 else f"{part:.1%} each"
         table.append(f"| {releases} | {noise} | {share} |")
     return "\n".join(table)
 

@@ -22,7 +22,7 @@ from dpcore.errors import DPCoreError
 from dpcore.privacy.adjacency import protects
 
 _MECHANISM, _NOISE, _COUNT = "Mechanism", "Noise (ε of a box)", "Times"
-_SAMPLING, _RATE, _EACH = "Sampling", "Sampled share", "δ each (0: shared out)"
+_SAMPLING, _RATE, _EACH = "Sampling", "Sampled share", "δ each"
 _SAMPLED = {"n": "none", "p": "Poisson", "w": "without replacement"}
 
 
@@ -62,7 +62,9 @@ def _table(composition: Composition) -> None:
             _COUNT: columns.NumberColumn(default=1, min_value=1, step=1),
             _SAMPLING: columns.SelectboxColumn(options=list(_SAMPLED.values()), default="none"),
             _RATE: columns.NumberColumn(default=0.01, min_value=1e-6, max_value=1.0, format="%.4g"),
-            _EACH: columns.NumberColumn(default=0.0, min_value=0.0, max_value=1.0, format="%.3g"),
+            _EACH: columns.NumberColumn(
+                default=0.0, min_value=0.0, max_value=1.0, format="%.3g", help=texts.EACH_HELP
+            ),
         },
     )
 

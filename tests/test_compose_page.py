@@ -562,9 +562,7 @@ def test_the_editor_changes_lines_and_names_what_cannot_be() -> None:
     base = (Line(), Line("l", 3.0))
     edits = {
         "edited_rows": {0: {"Times": 7, "Sampling": "Poisson", "Sampled share": 0.1}},
-        "added_rows": [
-            {"Mechanism": "(ε, δ) box", wording.NOISE_OF_A_BOX: 0.2, "δ each (0: shared out)": 1e-6}
-        ],
+        "added_rows": [{"Mechanism": "(ε, δ) box", wording.NOISE_OF_A_BOX: 0.2, "δ each": 1e-6}],
         "deleted_rows": [1],
     }
     assert edited_lines(base, edits) == (

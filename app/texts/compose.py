@@ -167,6 +167,10 @@ NEIGHBOURS_HELP = (
     "change."
 )
 USE_FIT = "Use the current fit's ledger"
+EACH_HELP = (
+    "Of a Gaussian release: its δ in a method that composes pairs (ε, δ); 0 shares half of the "
+    "total δ out evenly. Of an (ε, δ) box: its δ."
+)
 USE_FIT_HELP = "Every release made by the private fit on Explore, with its noise."
 NO_FIT = "Explore shows no fit yet; load a table there first."
 OTHER_NOISE = ("it has noise other than Gaussian or Laplace", "choose another fit on Explore")
