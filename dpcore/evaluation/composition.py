@@ -139,8 +139,8 @@ def title_of(method: Accountant) -> str:
 
 
 _SHORT = {
-    "wbk9": "Wang et al., Thm 9",
-    "wbk27": "Wang et al.",
+    "wbk9": "Fixed size, Thm 9",
+    "wbk27": "Fixed size",
     "pld": "Loss distribution",
     "zcdp_tight": "zCDP, tight",
     "kov": "Optimal (KOV)",

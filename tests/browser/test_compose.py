@@ -212,7 +212,7 @@ def test_slow_prices_arrive_while_the_others_are_there(composed: Any) -> None:
     )
     found = bars(page)
     assert float(found["Loss distribution"]) == pytest.approx(0.984, abs=2e-3)
-    assert float(found["Wang et al., classic"]) == pytest.approx(2.39, abs=0.011)
+    assert float(found["Fixed size, classic"]) == pytest.approx(2.39, abs=0.011)
 
 
 @pytest.mark.parametrize("show", ["profile", "attack", "loss", "noise"])
