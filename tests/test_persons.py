@@ -319,6 +319,30 @@ def test_with_equal_weight_a_mean_is_that_of_persons_with_the_noise_of_one_row_e
     )
 
 
+def test_with_equal_weight_no_refusal_tells_how_many_persons_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bound on rows did, to whoever asked for ever fewer of each person: refusals are free."""
+    alike = replace(PLAIN, equal_weight=True)
+    sealed = dp.load(table(np.arange(15)), schema=alike)
+
+    def released(rows: int) -> dict[str, Any]:
+        path = tmp_path / f"{rows}.sqlite"
+        who: dict[str, Any] = {"adjacency": "add_remove", "rows_per_person": rows}
+        BudgetLedger.create(path, Amount(2.0, 1e-5), unit="patient", **who)
+        words: dict[str, Any] = {"privacy": dp.Privacy(1.0, 1e-6, **who), "ledger": path}
+        out = tmp_path / f"out {rows}"
+        return dp.release("limits", sealed, out=out, **words).dossier
+
+    monkeypatch.setattr("dpcore.wall.session.MOST_ROWS", 100)
+    assumptions = released(50)["guarantee"]["assumptions"]
+    assert "the table has 1 to 1,048,576 different ids" in assumptions
+    monkeypatch.setattr("dpcore.wall.session.MOST_PERSONS", 14)
+    for rows in (2, 40):
+        with pytest.raises(InputError, match="takes at most 14 different ids"):
+            released(rows)
+
+
 def test_equal_weight_without_ids_is_refused_before_rows_are_read(tmp_path: Path) -> None:
     unknown = dp.Schema(PLAIN.columns[:2], equal_weight=True)
     with pytest.raises(InputError, match=r"table\.equal_weight: no column says whose a row is"):

@@ -638,7 +638,7 @@ SHAPES: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: session(corpus(), Documents, adjacency="label"), InputError, "have no labels"),
     (lambda: session(corpus(), Documents)._features, WallError, "no rows of numbers"),
     (lambda: copy.copy(PublicCoins(0)), TypeError, "never copied"),
-    (lambda: grid.demand_few_rows(grid.MOST_ROWS + 1), InputError, "takes at most 4,194,304 rows"),
+    (lambda: grid.demand_few(2**22 + 1, grid.MOST_ROWS), InputError, "at most 4,194,304 rows"),
     (
         lambda: grid.grid_for(1e-12, 1.0, 1.0, 10**9, 4),
         InputError,

@@ -35,7 +35,7 @@ from dpcore.releases.beside import (
 )
 from dpcore.releases.ledger import BudgetLedger, State
 from dpcore.schema import Schema
-from dpcore.wall.grid import MOST_ROWS
+from dpcore.wall.grid import MOST_PERSONS, MOST_ROWS
 
 FIRST = "dpcore dossier 1"  # without the hashes of all its files
 SECOND = "dpcore dossier 2"  # without the hash of its own content, and who answers for it
@@ -149,7 +149,10 @@ def _more(fit: Fit) -> tuple[str, ...]:
     moves = moves or (reads == "label" and fit.guarantee.adjacency != "feature")
     same = () if reads == "documents" else (ALIKE,)
     things = "collection has 1 to" if reads == "documents" else "table has 1 to"
-    cap = (f"the {things} {MOST_ROWS:,} {fit.guarantee.thing}s",)  # a file without any is refused
+    most = f"{MOST_ROWS:,} {fit.guarantee.thing}s"
+    if fit.guarantee.limited and fit.schema is not None and fit.schema.equal_weight:
+        most = f"{MOST_PERSONS:,} different ids"
+    cap = (f"the {things} {most}",)  # a file without any is refused
     return (same if moves else ()) + (cap if hidden else ())
 
 

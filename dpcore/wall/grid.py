@@ -19,6 +19,9 @@ from dpcore.privacy.events import NORMAL_SHARE
 
 ROUNDING_UNIT = 2.0**-53
 MOST_ROWS = 1 << 22  # where their number is private: the public cap from which errors are bounded
+MOST_PERSONS = (
+    1 << 20
+)  # the same of persons of equal weight, whose rows are as many as is asked for
 LARGEST = 2.0**61  # steps of a sum: beyond it whole numbers would not fit
 FINEST = 0.25  # share of the sensitivity that rounding to the grid may add
 
@@ -60,7 +63,8 @@ def grid_for(
     is that a product treats the rows of a block alike but for the last few; the dossier names this,
     and ``test_wall_places.py`` looks for it. Empty rows add nothing to a sum. Where a row is added
     the bound is that of :data:`MOST_ROWS` rows, 0.004 rows; where a person is replaced, that of as
-    many rows as all persons may have. QED.
+    many rows as all persons may have; where one of m rows of equal weight is added, that of m times
+    :data:`MOST_PERSONS`, m/4096 of what the person adds. QED.
 
     *Why the number of rows is in it.* Not because of the grid, but because of the sum before it: it
     is a product of matrices in floating point, in which one changed row moves the rounding of every
@@ -102,12 +106,16 @@ def on_grid(values: Array, grid: Grid, unit: float | Array, noise: Integers) -> 
     return np.asarray((steps.astype(np.int64) + noise).astype(float) * grid.step * unit)
 
 
-def demand_few_rows(rows: int) -> None:
-    """Raise InputError for more rows than errors are bounded for, where their number is private."""
-    if rows > MOST_ROWS:
+def demand_few(count: int, most: int, things: str = "rows") -> None:
+    """Raise InputError for more rows than errors are bounded for, where their number is private.
+
+    Of persons of equal weight it is they who are counted: a bound on their rows would tell how many
+    there are to whoever asks for ever fewer rows each, since a refusal costs nothing.
+    """
+    if count > most:
         raise InputError(
             "adjacency",
-            "a release under add_remove takes at most 4,194,304 rows",
+            f"a release under add_remove takes at most {most:,} {things}",
             "choose replace_one, where their number is public",
         )
 

@@ -23,7 +23,7 @@ from dpcore.privacy.ledger import Ledger, LedgerEntry
 from dpcore.privacy.sampled_entry import SampledEntry
 from dpcore.wall.data.clipping import HUGE, TINY
 from dpcore.wall.data.sources import FeatureRows, Opening, Opens, Source
-from dpcore.wall.grid import MOST_ROWS, Grid, demand_few_rows, grid_for, on_grid
+from dpcore.wall.grid import MOST_PERSONS, MOST_ROWS, Grid, demand_few, grid_for, on_grid
 from dpcore.wall.kernels.bounded_sums import Rows
 from dpcore.wall.kernels.threads import one_thread
 from dpcore.wall.noise import GridNoise, NoiseSource
@@ -421,16 +421,19 @@ class Session(Generic[S]):
         blocks = _blocks(noise, contribution)
         (noise_multiplier,) = np.broadcast_to(np.asarray(noise.noise_multiplier, dtype=float), (1,))
         public_rows = self.rows if self.persons is None else self.persons * self.rows_per_person
+        most = MOST_PERSONS * self.rows_per_person if self._equal else MOST_ROWS
         grid: Grid = grid_for(
             float(noise_multiplier),
             self._sensitivities(contribution, noise)[0],
             _joint(contribution, blocks, "add_remove"),
-            MOST_ROWS if public_rows is None else public_rows,
+            most if public_rows is None else public_rows,
             sum(total[:, :, contribution.slice(block)].size for block in blocks),
         )
         self._ask_rows()
-        if public_rows is None:
-            demand_few_rows(self.source._count)
+        if public_rows is None and self._equal:
+            demand_few(self._persons, MOST_PERSONS, "different ids")
+        elif public_rows is None:
+            demand_few(self.source._count, MOST_ROWS)
         for block in blocks:
             values = total[:, :, contribution.slice(block)]
             whole = source.whole_numbers(values.size).reshape(values.shape)
