@@ -37,7 +37,7 @@ from dpcore.releases.ledger import BudgetLedger
 from dpcore.schema import FileFormat, Schema
 from dpcore.wall.custodian import custodian_vectors
 from dpcore.wall.data import FeatureRows, LabelledRows, MaskedRows
-from dpcore.wall.data.persons import limited
+from dpcore.wall.data.persons import CountingRows, limited
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import BallVector, Parts, Vectors
@@ -291,6 +291,13 @@ def test_with_equal_weight_many_blocks_and_files_are_one_table(
     assert other.guarantee == one.guarantee
     assert (one.rows, one.persons) == (7 * 60, 60) == (other.rows, other.persons)
     np.testing.assert_allclose(other.parameters.covariance, one.parameters.covariance, rtol=1e-6)
+    counting_rows = limited(files, "who", 7)[0]._parts[0].blocks(alike)
+    assert max(map(len, counting_rows)) <= 37, "a block takes no more memory"
+    empty: Any = SimpleNamespace(blocks=lambda schema: iter([frame[:0]]))
+    assert list(CountingRows(empty, np.zeros(0, np.uint32)).blocks(alike)) == []
+    many: dict[str, Any] = {"privacy": dp.Privacy(1.0, 1e-6, rows_per_person=1_001), "seed": 1}
+    with pytest.raises(InputError, match=r"rows_per_person: with equal_weight .* 1,001 times"):
+        dp.fit("covariance", files, **many)
 
 
 def test_with_equal_weight_a_mean_is_that_of_persons_with_the_noise_of_one_row_each() -> None:

@@ -79,6 +79,7 @@ if TYPE_CHECKING:
 Numbers = NDArray[np.uint64]
 Counts = NDArray[np.uint32]
 NOBODY = (*MISSING_TOKENS, "nan")  # what the id of a row without one means, in any schema
+MOST_TIMES = 1_000  # that each person's rows count in all, where persons have equal weight
 FIRST_ALIKE = 2.0**53  # the first whole number that as a float is also the next one
 
 
@@ -99,10 +100,17 @@ def limited(table: PrivateTable, name: str, most: int) -> tuple[PrivateTable, in
 
     With equal weights in the schema, rows are there as often as they count.
     A table in parts is read once for that, and 24 bytes a row are held meanwhile.
-    Raises InputError where the column is not there, or holds a number that floats do not tell from
-    others, or as :func:`~dpcore.schema.numbers_of` does.
+    Raises InputError where rows would count too often, where the column is not there, or holds a
+    number that floats do not tell from others, or as :func:`~dpcore.schema.numbers_of` does.
     """
     schema = demand_bounds(table)
+    if schema.equal_weight and most > MOST_TIMES:
+        raise InputError(
+            "rows_per_person",
+            f"with equal_weight the rows of every {schema.unit} count {most:,} times in all, which "
+            "is too often to compute",
+            f"give at most {MOST_TIMES:,}, or leave equal_weight out",
+        )
     if not isinstance(table, PartedTable):
         ids, rows = _marks(table._frame, schema, name)
         times, persons = _times(ids, rows, most, equal=schema.equal_weight)
@@ -129,7 +137,7 @@ class CountingRows:
         return self.part.identity
 
     def blocks(self, schema: Schema) -> Iterator[pd.DataFrame]:
-        """The part's frames, with each row as often as it counts.
+        """The part's frames, with each row as often as it counts; no frame has more rows for that.
 
         Raises InputError where the file changed meanwhile.
         """
@@ -139,7 +147,9 @@ class CountingRows:
             first += len(frame)
             if len(mine) < len(frame):
                 break
-            yield frame.iloc[np.repeat(np.arange(len(frame)), mine)]
+            places = np.repeat(np.arange(len(frame)), mine)
+            for at in range(0, len(places), max(1, len(frame))):
+                yield frame.iloc[places[at : at + len(frame)]]
         if first != len(self.times):
             raise InputError(
                 "file", "it changed while being read", "fit again when the file no longer changes"
