@@ -570,6 +570,24 @@ def test_intervals_of_persons_with_equal_weight_are_those_of_as_many_rows() -> N
     assert np.isfinite(labelled.intervals().same_rows["means"]).any()
 
 
+def test_with_equal_weight_an_interval_for_the_population_counts_persons() -> None:
+    """Ten copies of a person's row say no more of the population than one."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(5.0, 1.5, 500), "y": rng.uniform(-1.0, 1.0, 500)})
+    alike = replace(PLAIN, equal_weight=True, rows_per_person=10)
+    for adjacency in ("replace_one", "add_remove"):
+        privacy = dp.Privacy(20.0, 1e-5, adjacency=adjacency)
+        sealed = dp.load(frame.assign(who=range(500)), schema=alike)
+        fit = dp.fit("covariance", sealed, privacy=privacy, seed=0)
+        single = dp.Schema(PLAIN.columns[:2], unit="patient")
+        alone = dp.fit("covariance", dp.load(frame, schema=single), privacy=privacy, seed=0)
+        ends = [fit.intervals(rows=5_000), alone.intervals(rows=500)]
+        for kind in ("population", "same_rows"):
+            wide, narrow = (np.ptp(getattr(both, kind)["mean"], axis=-1) for both in ends)
+            assert np.mean(wide / narrow) == pytest.approx(1.0, abs=0.2), (adjacency, kind)
+        assert "This assumes" not in str(fit.told_apart)
+
+
 def test_no_rows_are_held_out_where_persons_are_protected() -> None:
     data: Any = SimpleNamespace(schema=NUMBERS, rows=LEAST)
     assert "an id column" in in_sample(Scenario(model="kmeans"), data)

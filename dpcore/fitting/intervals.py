@@ -9,7 +9,8 @@ release of a covariance has counted how far rows lie from their mean, drawn rows
 (:mod:`dpcore.fitting.distances`), so that clipping moves them as it does real ones. Otherwise
 intervals can be too narrow, above all where clipping cuts off long tails, and so they can where
 real rows are far from what the model assumes. With an id column one row is drawn for each person,
-since one is sure to count: of more rows the same noise moves less.
+since one is sure to count: of more rows the same noise moves less. Where persons have equal weight,
+the noise a row is known, but a population has shown no more rows than there are persons.
 
 An interval reaches as far to both sides as most of the simulated distances, since noise biases fits
 as well as it spreads them, times a factor that was measured for the model. Centres and groups can
@@ -173,7 +174,8 @@ def intervals_of(
 ) -> Intervals:
     """Intervals of what a fit or an opened release has found; see the module.
 
-    rows: a public guess of how many there are, where a release does not say. clip: the share of the
+    rows: a public guess of how many there are, where a release does not say; where persons have
+    equal weight, as many of each as count at most. clip: the share of the
     public radius at which rows were clipped, likewise. seed: of the simulation.
 
     **Guarantee:** that of the fit; this reads nothing else and costs nothing.
@@ -228,6 +230,8 @@ class _Simulated:
             raise _refused("the public limits are not known", "open the release from its folder")
         self.schema: Schema = fit.schema
         self.rows, self.clip = _rows_of(fit, rows), _clip_of(fit, clip)
+        self.alike = fit.guarantee.limited and self.schema.equal_weight
+        self.apart = self.rows / fit.guarantee.rows_per_person if self.alike else self.rows
         self.how = recipe(fit.model)
         self.settings = self.how.as_made(_settings(self.how, fit.settings), fit.ledger)
         if self.settings is None:
@@ -269,7 +273,8 @@ class _Simulated:
     def _distinguished(self, moved: Arrays) -> str:
         """What can be told apart; how many rows of each person counted is not known."""
         who, sentence = self.fit.guarantee, self._by_distances(moved)
-        if self.fit.rows is None and who.limited and who.rows_per_person > 1:
+        uncertain = self.fit.rows is None and not self.alike
+        if uncertain and who.limited and who.rows_per_person > 1:
             return f"{sentence} {ONE_ROW_EACH.format(who.unit)}"
         return sentence
 
@@ -279,7 +284,7 @@ class _Simulated:
         were drawn from: arrays ``(S, ...)``."""
         moved: dict[str, list[Array]] = {name: [] for name in self.uncertainty.arrays}
         both: dict[str, list[Array]] = {name: [] for name in self.uncertainty.arrays}
-        drawn = math.sqrt(self.simulated / self.rows)  # of the distance that rows make
+        drawn = math.sqrt(self.simulated / self.apart)  # of the distance that rows make
         origin = self._origin(seed) if self.uncertainty.population else self.released
         for world in range(self.worlds):
             table = self._table(draw, np.random.default_rng([seed, world]))
@@ -321,7 +326,7 @@ class _Simulated:
         else:
             limits = [Column(name) for name in names]
         person = self.schema.person
-        if person is not None and not self.schema.equal_weight:  # each has the one that is sure
+        if person is not None and not self.alike:  # each has the one row that is sure to count
             frame[person] = np.arange(len(frame))
             others = [*others, Column(person, "id", "text")]
         schema = Schema((*limits, *others), ball=self.schema.ball)
