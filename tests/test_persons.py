@@ -30,12 +30,14 @@ from dpcore.datasets import blocks
 from dpcore.datasets.blocks import parted
 from dpcore.datasets.generators import stand_in
 from dpcore.errors import InputError, WallError
+from dpcore.evaluation.metrics import loneliest_row, metrics
+from dpcore.evaluation.study import Setting, references
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.intervals import ONE_ROW_EACH
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger
 from dpcore.schema import FileFormat, Schema
-from dpcore.wall.custodian import custodian_vectors
+from dpcore.wall.custodian import custodian_count, custodian_rows, custodian_vectors
 from dpcore.wall.data import FeatureRows, LabelledRows, MaskedRows
 from dpcore.wall.data.persons import CountingRows, limited
 from dpcore.wall.noise import NoiseSource
@@ -597,6 +599,25 @@ def test_no_rows_are_held_out_where_persons_are_protected() -> None:
 
 def test_the_custodian_sees_all_rows_whosever_they_are() -> None:
     assert custodian_vectors(sealed_crowd(NUMBERS), target=False, masked=False).count == 30
+
+
+def test_with_equal_weight_fits_are_judged_by_persons(tmp_path: Path) -> None:
+    """Rows weighed alike said of a fit with hardly any noise that it was no better than none."""
+    who = np.concatenate([np.arange(300), np.repeat(np.arange(300, 600), 10)])
+    frame = pd.DataFrame({"who": who, "x": np.where(who < 300, 2.0, 8.0), "y": 0.0})
+    schema = replace(PLAIN, equal_weight=True, rows_per_person=10)
+    sealed = dp.load(frame, schema=schema)
+    file = tmp_path / "rows.csv"
+    frame.to_csv(file, index=False)
+    whole = parted(file, schema, whole=lambda: pd.read_csv(file))
+    assert custodian_rows(whole)[1].shape == (6_000, 2)
+    exact = references(sealed, Setting("mean", 1, rows_per_person=10))
+    assert exact.converged.mean[0, 0] == pytest.approx(0.0), "5 of 0 to 10"
+    assert exact.own_steps_utility == pytest.approx(0.0)
+    fit = dp.fit("mean", sealed, privacy=dp.Privacy(20.0, 1e-5), seed=0)
+    assert metrics(fit, sealed)["estimation_error"] < 0.01
+    assert (custodian_count(sealed), custodian_count(sealed, once=True)) == (6_000, 3_300)
+    assert loneliest_row(dp.load(frame[::-1].assign(y=[0.0] * 3299 + [1.0]), schema=schema)) == 3299
 
 
 def test_a_part_of_a_table_proves_nothing_of_persons() -> None:

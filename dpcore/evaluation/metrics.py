@@ -33,7 +33,7 @@ def loneliest_row(table: PrivateTable | PrivateCorpus) -> int:
     documents the one whose words are the rarest."""
     if isinstance(table, PrivateCorpus):
         return _loneliest_document(table)
-    _, rows = custodian_rows(table)
+    _, rows = custodian_rows(table, once=True)
     centred = rows - rows.mean(axis=0)
     spread = centred.T @ centred / len(rows) + 1e-9 * np.eye(rows.shape[1])
     return int(np.argmax(np.einsum("ni,ni->n", centred, np.linalg.solve(spread, centred.T).T)))

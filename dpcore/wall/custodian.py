@@ -30,13 +30,15 @@ from dpcore.wall.table import PrivateTable
 Featured = TypeVar("Featured", bound=FeatureRows)
 
 
-def custodian_rows(table: PrivateTable) -> tuple[PublicFrame, Array]:
-    """The rows in public unit coordinates ``(n, d)`` as a private fit sees them, without noise.
+def custodian_rows(table: PrivateTable, *, once: bool = False) -> tuple[PublicFrame, Array]:
+    """The rows in public unit coordinates ``(n, d)`` as a private fit sees them, without noise: as
+    often as they count, where persons have equal weight.
 
-    Raises WallError on a server that locks exact values, as every function here does.
+    once: each row in its place in the table, whatever the weights. Raises WallError on a server
+    that locks exact values, as every function here does.
     """
     table.demand_open()
-    return bounded_rows(table, private=True)
+    return bounded_rows(table if once else _weighed(table), private=True)
 
 
 def custodian_classes(
@@ -46,14 +48,18 @@ def custodian_classes(
 
     A row of no class has the code -1.
     """
-    public, rows = custodian_rows(table)
-    assert table.schema is not None  # custodian_rows refused a table without one
+    table.demand_open()
+    table = _weighed(table)
+    public, rows = bounded_rows(table, private=True)
+    assert table.schema is not None  # bounded_rows refused a table without one
     return public, rows, label_codes(table, private=True), class_names(table.schema)
 
 
 def custodian_outcomes(table: PrivateTable) -> tuple[PublicFrame, Array, Array]:
     """Rows in public unit coordinates ``(n, d)`` and outcomes ``(n,)``, as a private fit has."""
-    public, rows = custodian_rows(table)
+    table.demand_open()
+    table = _weighed(table)
+    public, rows = bounded_rows(table, private=True)
     return public, rows, outcomes_of(table, private=True)
 
 
@@ -73,8 +79,9 @@ def custodian_numbers(table: PrivateTable) -> tuple[tuple[int, ...], Array]:
 
 
 def _all(table: PrivateTable, opens: Callable[..., Featured]) -> Session[Featured]:
-    """A session without noise on all rows, whosever they are."""
+    """A session without noise on all rows, whosever they are; see :func:`custodian_rows`."""
     table.demand_open()
+    table = _weighed(table)
     if table.schema is not None and (whose := table.schema.person) is not None:
         others = tuple(column for column in table.schema.columns if column.name != whose)
         table = table.with_schema(replace(table.schema, columns=others, id=None))
@@ -88,11 +95,23 @@ def _all(table: PrivateTable, opens: Callable[..., Featured]) -> Session[Feature
     )
 
 
-def custodian_count(table: PrivateTable) -> int:
-    """How many rows a private fit reads: of each person's only those that count."""
+def _weighed(table: PrivateTable) -> PrivateTable:
+    """The same, but where persons have equal weight those rows that count, as often as they do."""
+    schema = table.schema
+    if schema is None or not schema.equal_weight or schema.person is None:
+        return table
+    if table.parted:
+        table = PrivateTable.seal(table._frame, schema, open_to_all=table.open_to_all)
+    return limited(table, schema.person, schema.rows_per_person)[0]
+
+
+def custodian_count(table: PrivateTable, *, once: bool = False) -> int:
+    """How many rows a private fit reads: of each person's only those that count, as often as they
+    do. once: each once."""
     table.demand_open()
     if table.schema is not None and (whose := table.schema.person) is not None:
-        table = limited(table, whose, table.schema.rows_per_person)[0]
+        schema = replace(table.schema, equal_weight=table.schema.equal_weight and not once)
+        table = limited(table.with_schema(schema), whose, schema.rows_per_person)[0]
     return len(table._frame)
 
 
