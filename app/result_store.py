@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
@@ -22,6 +22,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.evaluation.study import BudgetGrid, Curves, References
+from dpcore.wall.custodian import custodian_count
 from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.data.corpus import Vocabulary
 from dpcore.wall.kernels.threads import pauses_by
@@ -77,6 +78,14 @@ class Data:
     def unit(self) -> str:
         """Who one row is about."""
         return str(self.schema.unit)
+
+    @cached_property
+    def in_table(self) -> int | None:
+        """How many rows there are to point at, where that is public: fewer than :attr:`rows` where
+        persons of equal weight have theirs counted several times."""
+        if self.rows is None or not getattr(self.schema, "equal_weight", False):
+            return self.rows
+        return custodian_count(self.table, once=True)
 
     def is_one_row(self, rows_per_person: int) -> bool:
         """Whether a unit is a row: it has no more, and no id column says whose a row is."""

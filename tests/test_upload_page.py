@@ -521,6 +521,9 @@ def test_persons_with_several_rows_can_have_equal_weight() -> None:
     assert own.rows == 4 * 20, "plans are made for as many rows as a release reads"
     shown = " ".join(one.value for one in at.markdown)
     assert "each person has the same weight" in shown
+    assert own.table is not None
+    real = upload._data(own, own.table, True)
+    assert (real.rows, real.in_table) == (80, 60), "no row is pointed at that is not there"
     file = replace(schema, unit="patient").to_toml()
     at = given(with_table(b"who,age\np1,3\n"), file)
     terms = upload_texts.schema_file_sets("limits.toml", "patient", 4, "who", equal=True)

@@ -102,9 +102,9 @@ def victim(data: Data) -> tuple[str, int, Cells]:
     )
     if whose == TYPED:
         return TYPED, 0, typed(data)
-    if whose != CHOSEN or data.rows is None:
+    if whose != CHOSEN or (rows := data.in_table) is None:
         return str(whose), 0, ()
-    return CHOSEN, int(right.number_input("Row", 1, data.rows, 1, key="attack_row")) - 1, ()
+    return CHOSEN, int(right.number_input("Row", 1, rows, 1, key="attack_row")) - 1, ()
 
 
 def typed(data: Data) -> Cells:

@@ -328,7 +328,7 @@ def lead(scenario: Scenario, data: Data | None, *, standing_in: bool) -> str:
     if data is None:
         return texts.NO_TABLE
     all_rows = data.every or data
-    count = "" if all_rows.rows is None else f"{all_rows.rows:,} "
+    count = "" if all_rows.in_table is None else f"{all_rows.in_table:,} "
     kind = "simulated " if data.provenance == "simulated" else ""
     who = {"person": "people"}.get(data.unit, f"{data.unit}s")
     if data.documents:
