@@ -640,6 +640,15 @@ def table_of_two() -> pd.DataFrame:
     return pd.DataFrame({"who": list("aabb"), "x": [1.0, 2.0, 3.0, 4.0], "y": [0.0] * 4})
 
 
+@every("whose", [["a", "b", "b"], [1, 2, 2]])
+def test_somebody_who_is_typed_counts(whose: list[Any]) -> None:
+    """Without an id the row was nobody's, and an attack on it was one on nobody."""
+    sealed = PrivateTable.seal(table(whose), PLAIN)
+    for position, persons in ((0, 2), (1, 2), (None, 3)):
+        changed, ids = limited(sealed.with_row({"x": 9.5, "y": 0.5}, position), "who", 2)
+        assert (ids, int((changed._frame["x"] == 9.5).sum())) == (persons, 1)
+
+
 def test_two_columns_of_ids_are_refused_and_one_without_cells_too() -> None:
     both = dp.Schema((*PLAIN.columns, dp.Column("visit", role="id", type="text")))
     words: dict[str, Any] = {"privacy": dp.Privacy(epsilon=1.0, delta=1e-5), "n_components": 1}

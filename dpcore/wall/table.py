@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+NEW_ID = "somebody new"
+
+
 def locked() -> bool:
     """Whether this process shows nobody's exact values: ``DPCORE_LOCK_TRUTH`` is set, and not 0."""
     return os.environ.get("DPCORE_LOCK_TRUTH", "") not in ("", "0")
@@ -207,15 +210,20 @@ class PrivateTable(Sealed):
 
     def with_row(self, cells: Mapping[str, object], position: int | None = None) -> PrivateTable:
         """The same rows and one more, or (position) one in place of another; a column that is not
-        named stays empty there. The cells are what somebody typed: nothing private is in them.
+        named stays empty there, but for the id: that of the row before, or a new one. The cells are
+        what somebody typed: nothing private is in them.
         """
         import pandas as pd
 
         end = len(self._frame) if position is None else position
+        whose = None if self.schema is None else self.schema.person
+        if whose is not None and whose in self._frame and whose not in cells:
+            own = NEW_ID if position is None else self._frame[whose].iloc[end]
+            cells = {**cells, whose: own}
         columns = {}
         for name in self._frame:
             column, cell = self._frame[name], pd.Series([cells.get(str(name))], dtype=object)
-            if column.dtype.kind in "iuf":
+            if column.dtype.kind in "iuf" and name != whose:
                 row = pd.Series(numbers_meant(str(name), cell))
             else:  # whatever else a column holds, it stays, and the cell is what was typed
                 column, row = column.astype(object), cell
