@@ -153,7 +153,8 @@ def _read(args: argparse.Namespace) -> tuple[pd.DataFrame, Schema | None]:
 
 
 def _of_the_same(stated: Schema, schema: Schema) -> Schema:
-    """Other bounds, but the same file and people: their unit, their limit of rows and their ids."""
+    """Other bounds, but the same file and people: their unit, their limit of rows, what they
+    weigh and their ids."""
     own = [column.name for column in schema.columns]
     if stated.person in own:
         raise InputError(
@@ -167,6 +168,7 @@ def _of_the_same(stated: Schema, schema: Schema) -> Schema:
         columns=(*schema.columns, *ids),
         unit=stated.unit,
         rows_per_person=stated.rows_per_person,
+        equal_weight=stated.equal_weight,
         file=stated.file,
     )
 

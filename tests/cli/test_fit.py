@@ -237,6 +237,14 @@ def test_rows_per_person_cost_noise_and_are_named(run: Run, table: Path) -> None
     assert (ball["unit"], ball["rows_per_person"]) == ("plot", 2)
 
 
+def test_a_ball_leaves_equal_weight_as_it_is(run: Run, tmp_path: Path) -> None:
+    path = written(tmp_path, "t.csv", "a,who\n" + "".join(f"{i % 5},{i % 20}\n" for i in range(40)))
+    limits = '[columns.a]\nlower = 0\nupper = 9\n[columns.who]\nrole = "id"\ntype = "text"\n'
+    path.with_suffix(".toml").write_text(f"[table]\nequal_weight = true\n{limits}")
+    found = run("fit", "mean", path, *BUDGET, "--norm-bound", 9, "--json").json["guarantee"]
+    assert "each person has the same weight, whatever the number of rows" in found["assumptions"]
+
+
 def test_a_ball_takes_the_place_of_the_bounds(run: Run, tmp_path: Path) -> None:
     rows = "a,b,who\n" + "".join(f"{i % 5},{-i % 7},x{i}\n" for i in range(40))
     path = written(tmp_path, "t.csv", rows, schema=None)
