@@ -542,6 +542,9 @@ def test_persons_are_counted_and_rows_are_not() -> None:
     assert told.notes == ()  # 15 persons: 1/15 is above delta, 1/30 is not
     with pytest.raises(InputError, match="more groups than different ids"):
         dp.fit("gmm", sealed_crowd(NUMBERS), privacy=many, n_components=16, seed=0)
+    twice = dp.load(table(np.arange(30) // 2), schema=replace(PLAIN, equal_weight=True))
+    with pytest.raises(InputError, match="more groups than different ids"):
+        dp.fit("gmm", twice, privacy=None, n_components=16)
 
 
 def test_intervals_are_simulated_with_one_row_for_each_person() -> None:

@@ -213,8 +213,10 @@ def fit_grid(
     settings = _settings(model, how, requests, n_components, options)
     _demand_accountant(how, settings, requests)
     counted = "rows"
-    if (requests is not None or as_private) and table.schema and table.schema.person:
-        counted = "different ids"
+    if table.schema and table.schema.person:
+        filled = requests is not None or as_private
+        if filled or getattr(table.schema, "equal_weight", False):
+            counted = "different ids"
         if requests is not None:
             equal = table.schema.equal_weight and requests[0].adjacency == "replace_one"
             demand_persons(how, settings, equal=equal)
