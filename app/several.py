@@ -188,9 +188,12 @@ def table(
 
 
 def _number(name: str, form: str, help: str | None = None) -> Any:
-    """The column of a number, within its limits."""
+    """The column of a number, within its limits; whole where these are, or no link could say it."""
     low, high = RANGES[name]
-    return st.column_config.NumberColumn(min_value=low, max_value=high, format=form, help=help)
+    step = 1 if isinstance(low, int) else None
+    return st.column_config.NumberColumn(
+        min_value=low, max_value=high, step=step, format=form, help=help
+    )
 
 
 def _wanted(line: PlanLine, scenario: Scenario, schema: Schema, rows: int) -> WantedRelease:

@@ -564,6 +564,13 @@ def test_a_plan_stands_in_the_address_and_is_read_from_it(
     assert other.number_input(key="plan_delta").value == 1e-6
 
 
+def test_a_number_that_a_link_could_not_say_cannot_be_typed() -> None:
+    """Where a model has no parts, the column was one of any numbers; with 3.5 a plan was lost."""
+    steps = [several._number(name, "%d")["type_config"]["step"] for name in ("parts", "times")]
+    assert steps == [1, 1]
+    assert several._number("keeps", "%.3g")["type_config"]["step"] is None
+
+
 @pytest.mark.parametrize(
     "link",
     [
