@@ -92,12 +92,14 @@ def plan_scene(plans: Sequence[ReleasePlan], step: int) -> Scene:
 
 
 def in_symbols(text: str) -> str:
-    """What a terminal says of epsilon and delta, as the explorer writes it.
+    """What a terminal says of epsilon and delta, as the explorer writes it; names in quotes stay.
 
-    >>> in_symbols("epsilon = 1 at delta = 1e-05")
-    'ε = 1 at δ = 1e-05'
+    >>> in_symbols("80% for 'delta' takes epsilon = 1 at delta = 1e-05")
+    "80% for 'delta' takes ε = 1 at δ = 1e-05"
     """
-    return re.sub(r"\bdelta\b", "δ", re.sub(r"\bepsilon\b", "ε", text))
+    symbols = {"epsilon": "ε", "delta": "δ"}
+    quoted_or_word = r"(?<!\w)(['\"]).*?\1(?!\w)|\b(?:epsilon|delta)\b"
+    return re.sub(quoted_or_word, lambda match: symbols.get(match[0], match[0]), text)
 
 
 def _kept(release: PlannedRelease) -> str:
