@@ -23,16 +23,13 @@ from dpcore.options import (
     START,
     Dial,
     Settings,
+    from_zero,
     option,
     start_option,
     steps,
     steps_dial,
     word,
 )
-
-
-def _factors(name: str, value: object) -> int:
-    return whole(name, value, least=0)
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ class FactorSettings(Settings):
 
     components: int = option(
         3,
-        _factors,
+        from_zero,
         "number of factors [3]",
         flag="factors",
         metavar="K",

@@ -26,7 +26,6 @@ class PCASettings(Settings):
         from_zero,
         f"largest number of factors; the fit itself finds how many it uses [{MOST_FACTORS}]",
         metavar="K",
-        read=from_zero,
         not_asked=FITTED,
     )
 
