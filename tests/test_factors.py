@@ -17,7 +17,7 @@ from dpcore.models.factor_analysis import visible
 from dpcore.models.factor_analysis.loadings import align
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.factor_analysis.visible import least_visible, noise_edge
-from dpcore.models.shared.second_moments import Ellipsoid
+from dpcore.models.shared.second_moments import AllRows, Ellipsoid
 from dpcore.wall.kernels.threads import one_thread
 
 NONE = np.zeros(1)
@@ -70,7 +70,7 @@ def test_columns_of_unequal_width_need_no_more_steps() -> None:
     even, uneven = (fa.maximum_likelihood(data, 3, 40) for data in (rows, rows * scale))
     np.testing.assert_allclose(uneven.noise_variance, scale**2 * even.noise_variance, rtol=1e-6)
     moments = second_moment(rows * scale)
-    formed = fa.proved((rows * scale).mean(0)[None], moments, NONE, NONE, 3, 40)
+    formed = fa.proved(AllRows(NONE, (rows * scale).mean(0)[None], moments, NONE, NONE), 3, 40)
     np.testing.assert_allclose(formed.noise_variance, uneven.noise_variance, rtol=1e-6)
 
 
@@ -90,7 +90,7 @@ def test_a_column_that_does_not_vary_makes_no_start_look_better() -> None:
 def test_fewer_rows_than_numbers_need_no_square_matrix() -> None:
     rows = rows_of(40, 4, 30)
     fit = fa.maximum_likelihood(rows, 4, 30)
-    formed = fa.proved(rows.mean(0)[None], second_moment(rows), NONE, NONE, 4, 30)
+    formed = fa.proved(AllRows(NONE, rows.mean(0)[None], second_moment(rows), NONE, NONE), 4, 30)
     np.testing.assert_allclose(fit.covariance(), formed.covariance(), rtol=1e-6, atol=1e-8)
 
 
@@ -98,12 +98,12 @@ def test_every_correction_vanishes_with_the_noise() -> None:
     rows = rows_of(8, 2, 700)
     mean, moment = rows.mean(0)[None], second_moment(rows)
     exact = fa.maximum_likelihood(rows, 2, 40)
-    clean = fa.proved(mean, moment, NONE, NONE, 2, 40)
+    clean = fa.proved(AllRows(NONE, mean, moment, NONE, NONE), 2, 40)
     np.testing.assert_allclose(clean.covariance(), exact.covariance(), rtol=1e-9, atol=1e-11)
     np.testing.assert_array_equal(clean.mean, mean)
     gaps = []
     for sd in (1e-3, 1e-5, 1e-7):
-        noisy = fa.proved(mean, moment, NONE + sd, NONE, 2, 40)
+        noisy = fa.proved(AllRows(NONE, mean, moment, NONE + sd, NONE), 2, 40)
         gaps.append(np.abs(noisy.covariance() - exact.covariance()).max())
     assert gaps[0] > gaps[1] > gaps[2]
     assert gaps[2] < 1e-6
@@ -157,7 +157,7 @@ def test_proved_gives_valid_parameters_whatever_comes(
     radius = 1.0 if bounded else math.inf
     level = np.full(2, sd)
     with np.errstate(all="ignore"):
-        fit = fa.proved(matrix[:, 0], matrix, level, level, 2, 12, radius)
+        fit = fa.proved(AllRows(NONE, matrix[:, 0], matrix, level, level, radius), 2, 12)
     assert is_valid(fit)
 
 
@@ -200,7 +200,7 @@ def test_from_noise_alone_no_factor_is_read() -> None:
     dim, runs = 60, 20
     noise = 0.1 * isometric(runs, dim, 4)
     zero = np.zeros((runs, dim))
-    fit = fa.proved(zero, noise, np.full(runs, 0.1), np.zeros(runs), 5, 10, 1.0)
+    fit = fa.proved(AllRows(NONE, zero, noise, np.full(runs, 0.1), np.zeros(runs), 1.0), 5, 10)
     seen = np.linalg.norm(fit.loadings, axis=1) > 0
     assert seen[:, 1:].mean() < 0.05  # the first may pass the edge by a hair
     raw = fa.published(noise, fa.start(runs, 5, dim, 1.0, 0), 10)
@@ -213,7 +213,9 @@ def test_proved_is_better_than_published_at_the_same_release() -> None:
     rows *= np.minimum(1, 1 / np.linalg.norm(rows, axis=1))[:, None]
     runs, sd = 8, math.sqrt(2) / 3000 / float(mu_of(0.5, 1e-4))
     noisy = second_moment(rows) + sd * isometric(runs, 20, 6)
-    ours = fa.proved(np.zeros((runs, 20)), noisy, np.full(runs, sd), np.zeros(runs), 2, 50, 1.0)
+    ours = fa.proved(
+        AllRows(NONE, np.zeros((runs, 20)), noisy, np.full(runs, sd), np.zeros(runs), 1.0), 2, 50
+    )
     theirs = fa.published(noisy, fa.start(runs, 2, 20, 1.0, 0), 50, "exact")
     assert np.all(fa.log_density(ours, rows) > fa.log_density(theirs, rows))
 
@@ -222,7 +224,7 @@ def test_own_variances_are_told_apart_where_noise_hides_them_least() -> None:
     dim, sd = 100, 0.04  # the edge is 0.57: no single eigenvalue shows
     own = np.random.default_rng(9).uniform(0.7, 1.3, dim)
     noisy = np.diag(own) + sd * isometric(1, dim, 10)
-    fit = fa.proved(np.zeros((1, dim)), noisy, np.full(1, sd), NONE, 2, 20)
+    fit = fa.proved(AllRows(NONE, np.zeros((1, dim)), noisy, np.full(1, sd), NONE), 2, 20)
     np.testing.assert_allclose(fit.covariance()[0].diagonal(), own, atol=5 * sd)
 
 
@@ -241,10 +243,10 @@ def test_the_largest_eigenpairs_are_those_of_the_whole_spectrum(
     np.testing.assert_allclose(values[:6], exact[:-7:-1], rtol=1e-4)
     assert np.all(np.sum(vectors[:, :6] * exactly[:, :-7:-1], axis=0) ** 2 > 0.999)
     sd, zero = np.full(1, 0.01), np.zeros((1, dim))
-    whole = fa.proved(zero, noisy, sd, NONE, 6, 20)
+    whole = fa.proved(AllRows(NONE, zero, noisy, sd, NONE), 6, 20)
     for module in (fa, visible):
         monkeypatch.setattr(module, "FULL_SPECTRUM_DIM", 100)
-    largest = fa.proved(zero, noisy, sd, NONE, 6, 20)
+    largest = fa.proved(AllRows(NONE, zero, noisy, sd, NONE), 6, 20)
     one, two = (np.linalg.qr(each.loadings[0])[0] for each in (largest, whole))
     cosines = np.linalg.svd(one.T @ two, compute_uv=False)
     assert np.mean(cosines**2) > 0.999  # the same space of factors
@@ -310,7 +312,7 @@ def test_without_noise_large_matrices_raise_no_warning() -> None:
     rows = np.random.default_rng(0).normal(0.0, 0.1, (40, 700))
     moment = rows.T @ rows / 40
     zero = np.zeros(1)
-    found = fa.proved(np.zeros((1, 700)), moment[None], zero, zero, 5, 5, 10.0)
+    found = fa.proved(AllRows(NONE, np.zeros((1, 700)), moment[None], zero, zero, 10.0), 5, 5)
     assert np.all(np.isfinite(found.loadings))
 
 

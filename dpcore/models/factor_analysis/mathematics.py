@@ -32,6 +32,7 @@ from dpcore.models.shared.moments import (
     finite,
 )
 from dpcore.models.shared.second_moments import (
+    AllRows,
     Dense,
     Ellipsoid,
     SecondMoment,
@@ -153,35 +154,24 @@ class Denoised:
     scale: Array
 
 
-def denoised(
-    mean: Array,
-    second_moment: Array,
-    sd: Array,
-    mean_sd: Array,
-    factors: int,
-    radius: Array | float = math.inf,
-    usual: Array | None = None,
-    rows: Array | None = None,
-) -> Denoised:
+def denoised(released: AllRows, factors: int, rows: Array | None = None) -> Denoised:
     """What can be seen through the noise of released moments, for so many factors.
 
-    mean ``(B, d)`` and second_moment ``(B, d, d)`` about the origin, as released; sd ``(B,)``: of
-    the noise in a diagonal entry (isometric noise: beside the diagonal it is ``sd / sqrt 2``);
-    mean_sd ``(B,)``: in each coordinate of the mean (zeros with a zero mean: no centring);
-    radius: the bound on a row's norm. usual ``(B,)``: variance of a column that released distances
-    let expect, if there are any: noise leaves the mean variance near it (:func:`sized`). rows
-    ``(B,)``: how many, where the model's own noise is the same in all columns.
+    released: where mean_sd is 0 and so is the mean, nothing is centred; where there is a usual
+    variance, noise leaves the mean variance near it (:func:`sized`). rows ``(B,)``: how many, where
+    the model's own noise is the same in all columns.
 
     Each correction vanishes with the noise: (1) the mean keeps the directions in which the second
     moment shows anything (:func:`_steadied`), and the covariance is freed of its noise;
     (2) eigenvalues that noise could have made are levelled, the others drawn in
     (:func:`visible_part`); (3) the mean is drawn in. Total.
     """
-    raw, dim = finite(mean), mean.shape[-1]
-    least_centre = None
-    if usual is not None:
-        second_moment, size = sized(second_moment, usual, sd)
-        least_centre = None if rows is not None else LEAST_CENTRE * size
+    raw, second_moment = finite(released.mean), released.second_moment
+    sd, mean_sd, dim = released.sd, released.mean_sd, raw.shape[-1]
+    least = None
+    if released.usual is not None:
+        second_moment, size = sized(second_moment, released.usual, sd)
+        least = None if rows is not None else LEAST_CENTRE * size
     centred, share = second_moment, np.zeros(len(raw))
     if np.any(raw):
         raw, share = _steadied(raw, finite(second_moment), sd, mean_sd, factors)
@@ -192,32 +182,21 @@ def denoised(
     # Noise of mean x mean' is as strong as a spike.
     crossed = np.sum(raw * raw, axis=-1) * mean_sd**2 * share
     level = np.sqrt(sd**2 / 2 + crossed) / scale
-    if least_centre is not None:
-        least_centre = least_centre / scale
-    total = np.broadcast_to(radius, scale.shape) ** 2 / scale
-    levelled = visible_part(matrix, level, factors, total, least_centre, rows)
+    total = np.broadcast_to(released.radius, scale.shape) ** 2 / scale
+    least = level if least is None else least / scale
+    levelled = visible_part(matrix, level, factors, total, least, rows)
     return Denoised(drawn_in(raw, share * mean_sd**2), *levelled, level, scale)
 
 
-def proved(
-    mean: Array,
-    second_moment: Array,
-    sd: Array,
-    mean_sd: Array,
-    factors: int,
-    iterations: int = 50,
-    radius: Array | float = math.inf,
-    usual: Array | None = None,
-) -> Factors:
+def proved(released: AllRows, factors: int, iterations: int = 50) -> Factors:
     """What can be seen through the noise, and nothing else; then factor analysis of that.
 
-    Arguments, with their shapes, as of :func:`denoised`. Own variances are floored by what noise
-    can hide; factors that cannot be seen have loadings 0. Without noise this is EM of maximum
-    likelihood. Total.
+    Own variances are floored by what noise can hide; factors that cannot be seen have loadings 0.
+    Without noise this is EM of maximum likelihood. Total.
     """
-    clean = denoised(mean, second_moment, sd, mean_sd, factors, radius, usual)
+    clean = denoised(released, factors)
     begin = _start_by_columns(clean)
-    least = _least_variance(clean.moment.diagonal(), clean.level, usual is not None)
+    least = _least_variance(clean.moment.diagonal(), clean.level, released.usual is not None)
     return _rescaled(_em(clean.moment, begin, iterations, "exact", least), clean.scale)
 
 

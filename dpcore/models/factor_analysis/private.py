@@ -114,16 +114,7 @@ def _fit_proved(session: Session[Any], settings: FactorSettings, multiplier: Arr
         released, ball = release_in_limits(session, multiplier), None
     else:
         released, ball = release_in_ellipsoid(session, multiplier, CAUTION)
-    fit = factors.proved(
-        released.mean,
-        released.second_moment,
-        released.sd,
-        released.mean_sd,
-        settings.components,
-        settings.iterations,
-        released.radius,
-        released.usual,
-    )
+    fit = factors.proved(released, settings.components, settings.iterations)
     return fit if ball is None else fit.back(ball)
 
 

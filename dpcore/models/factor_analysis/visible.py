@@ -45,20 +45,20 @@ def visible_part(
     matrix: Array,
     level: Array,
     factors: int,
-    total: Array | None = None,
-    least: Array | None = None,
-    rows: Array | None = None,
+    total: Array,
+    least: Array,
+    rows: Array | None,
 ) -> tuple[SecondMoment, Array, Array]:
     """The part of noisy covariances ``(B, d, d)`` that shows through noise, with the eigenpairs
     ``(B, k)`` and ``(B, d, k)`` of its largest eigenvalues, 0 where those cannot be seen.
 
     level ``(B,)``: noise deviation beside the diagonal, s; total ``(B,)``: the most that all
     variances can sum to, from the bound on a row; least ``(B,)``: the least that the bulk's centre
-    can be [the level]. An eigenvalue lies at a distance y from
-    the bulk's centre. If ``|y| <= 2 s sqrt d``, noise could have made it: it is put at the centre.
-    Otherwise it is drawn in to ``sqrt(y^2 - 4 s^2 d)``, which is nearest to the truth in squared
-    error (Donoho, Gavish 2014; Benaych-Georges, Nadakuditi 2011): the true distance
-    ``(y + sqrt(y^2 - 4 s^2 d)) / 2`` times the squared cosine between the vector and the true one.
+    can be. An eigenvalue lies at a distance y from the bulk's centre. If ``|y| <= 2 s sqrt d``,
+    noise could have made it: it is put at the centre. Otherwise it is drawn in to ``sqrt(y^2 - 4
+    s^2 d)``, which is nearest to the truth in squared error (Donoho, Gavish 2014; Benaych-Georges,
+    Nadakuditi 2011): the true distance ``(y + sqrt(y^2 - 4 s^2 d)) / 2`` times the squared cosine
+    between the vector and the true one.
     The diagonal then gets back what its own noise cannot explain. rows ``(B,)``: how many,
     where the rows' own noise is the same in all directions; then the bulk is sought from below
     (:func:`lower_centre`), and nothing is given back.
@@ -66,8 +66,7 @@ def visible_part(
     are visible, the rest stays as it is.
     """
     edge = 2 * level * math.sqrt(matrix.shape[-1])
-    most = np.full(len(matrix), math.inf) if total is None else total / matrix.shape[-1]
-    least = level if least is None else least
+    most = total / matrix.shape[-1]
     if matrix.shape[-1] > FULL_SPECTRUM_DIM:
         return _largest_part(matrix, level, factors, least, most, rows is None)
     values, vectors = np.linalg.eigh(matrix)

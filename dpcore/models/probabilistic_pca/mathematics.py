@@ -34,16 +34,7 @@ def fitted(released: AllRows, factors: int) -> Factors:
     kept above what the release's own noise can hide. Both vanish with the noise. Factors that are
     off have loadings of 0; the others come in the order of their strength. Total.
     """
-    clean = denoised(
-        released.mean,
-        released.second_moment,
-        released.sd,
-        released.mean_sd,
-        factors,
-        released.radius,
-        released.usual,
-        released.rows,
-    )
+    clean = denoised(released, factors, released.rows)
     least = np.minimum(HIDDEN * clean.level, 0.5)
     strengths, variance = variational(*_spectrum(clean), released.rows, least)
     loadings = clean.vectors * np.sqrt(strengths * clean.scale[:, None])[:, None, :]
