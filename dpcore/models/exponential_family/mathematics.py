@@ -9,15 +9,15 @@ Welling, DP-EM, AISTATS 2017, Eqs. 9 and 10). Every array carries a leading axis
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import softmax
 
 from dpcore.arrays import Array
 from dpcore.errors import InputError
-from dpcore.models.shared import group_means
-from dpcore.models.shared.group_means import Memory, farthest_first
-from dpcore.models.shared.moments import finite
+from dpcore.models.shared.group_means import farthest_first, within
+from dpcore.models.shared.moments import TINY, finite
 from dpcore.schema import Schema
 from dpcore.wall.data import PublicFrame
 from dpcore.wall.statistics import Block, EStep, NoisyClusters
@@ -144,6 +144,14 @@ def responsibilities(groups: Groups, family: Family, public: PublicFrame, window
     return e_step
 
 
+@dataclass(frozen=True)
+class Memory:
+    """What a step remembers of earlier releases: how many, and the mean of their total sums."""
+
+    steps: int
+    total_sums: Array
+
+
 def m_step(
     released: NoisyClusters,
     rows: Array | float,
@@ -156,22 +164,37 @@ def m_step(
 ) -> tuple[Groups, Memory]:
     """New groups from noisy counts and sums of rows in a window; total, and plain EM without noise.
 
-    A mean that noise alone put where hardly a row is possible would drive rows out of its group for
-    good, so it stays a margin away that vanishes with the noise.
+    rows: the number of rows where public, or a noisy one ``(B,)``. It corrects, by amounts that
+    vanish with the noise: (1) counts are shifted to add up to the number of rows; (2) sums to the
+    average, over iterations, of their totals, which are the same in all; (3) a group whose rows are
+    no more than the noise stays near where it was: it moves by the share of signal in its count;
+    (4) means stay where the bounds allow, and a margin away from where hardly a row is possible,
+    which would drive rows out of a group for good.
     """
-    noise = window.scale * released.sums_sd[:, None]
-    in_units = replace(
-        released,
-        sums=window.scale[:, None] * released.sums,
-        sums_sd=np.sqrt(np.mean(noise**2, axis=1)),
-    )
-    middle = window.middle[:, None]
-    means, weights, memory = group_means.step(
-        in_units, rows, before.means, memory, ball=False, radius=radius, middle=middle
-    )
+    scale, middle = window.scale[:, None], window.middle[:, None]
+    counts, sums = finite(released.counts), finite(scale * released.sums)
+    sums_sd = window.scale * released.sums_sd[:, None]
+    components, dim = sums.shape[1:]
+    public_rows = np.broadcast_to(np.asarray(rows, dtype=float), counts.shape[:1])
+    counts = counts + ((public_rows - counts.sum(-1)) / components)[:, None]
+    total, steps = sums.sum(1), 1
+    if memory is not None:
+        steps = memory.steps + 1
+        total = memory.total_sums + (total - memory.total_sums) / steps
+    sums = sums + (total - sums.sum(1))[:, None] / components
+    least = TINY * np.maximum(public_rows, 1.0)[:, None]
+    counts = np.maximum(counts, least)
+    mean_sd = np.sqrt(np.mean(sums_sd**2, axis=1))
+    noise = released.counts_sd[:, None] ** 2 + dim * mean_sd[:, None] ** 2
+    trust = counts**2 / (counts**2 + noise)
+    empty = counts <= least  # nobody is in the group: its mean stays
+    moved = np.where(empty[..., None], before.means, middle + sums / counts[..., None])
+    moved = before.means + trust[..., None] * (within(moved, False, radius) - before.means)
+    weights = counts / counts.sum(axis=-1, keepdims=True)
     counts = np.maximum(weights * np.reshape(rows, (-1, 1)), 1.0)
-    margin = np.minimum(MARGIN * noise[:, None] / counts[..., None], 1.0)
-    return Groups(weights, family.allowed(means, public, margin)), memory
+    margin = np.minimum(MARGIN * sums_sd[:, None] / counts[..., None], 1.0)
+    means = family.allowed(within(moved, False, radius), public, margin)
+    return Groups(weights, means), Memory(steps, total)
 
 
 def revived(groups: Groups, released: NoisyClusters, family: Family, public: PublicFrame) -> Groups:
@@ -221,8 +244,7 @@ def _log_joint(groups: Groups, rows: Array, family: Family, public: PublicFrame)
 def exact_step(groups: Groups, rows: Array, family: Family, public: PublicFrame) -> Groups:
     """One step of plain EM on exact rows ``(n, d)``."""
     joint = _log_joint(groups, rows, family, public)
-    weights = np.exp(joint - joint.max(axis=-1, keepdims=True))
-    weights /= weights.sum(axis=-1, keepdims=True)
+    weights = softmax(joint, axis=-1)
     counts = weights.sum(axis=1)
     means = np.swapaxes(weights, 1, 2) @ rows / np.maximum(counts, LEAST_WEIGHT)[..., None]
     means = np.where(counts[..., None] > LEAST_WEIGHT, means, groups.means)

@@ -66,6 +66,7 @@ class FamilyRecipe(Recipe):
     def takes_persons(self, settings: FamilySettings) -> bool:
         return True
 
+    @one_thread()
     def fit(
         self,
         session: Session[Any],
@@ -73,12 +74,6 @@ class FamilyRecipe(Recipe):
         noise: Array,
         published: PublishedBudget | None,
     ) -> Runs[Groups]:
-        with one_thread():
-            return self._fit(session, settings, noise)
-
-    def _fit(self, session: Session[Any], settings: FamilySettings, noise: Array) -> Runs[Groups]:
-        """noise ``(B,)``: total noise multiplier. **Guarantee:** the releases of :meth:`events`
-        times it."""
         public, family = session.public, self.family
         family.demand(public)
         first, steps = _multipliers(settings, narrow=family.narrow)
