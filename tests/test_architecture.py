@@ -154,8 +154,6 @@ OF_A_MODEL: dict[str | None, set[str]] = {
 MATHEMATICS = {
     "mathematics",
     "visible",
-    "loadings",
-    "alignment",
     "published_mathematics",
     "class_shapes",
     "public_shapes",

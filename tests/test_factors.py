@@ -14,8 +14,8 @@ from support import examples
 from dpcore.accounting.gaussian import mu_of
 from dpcore.models.factor_analysis import mathematics as fa
 from dpcore.models.factor_analysis import visible
-from dpcore.models.factor_analysis.loadings import align
 from dpcore.models.factor_analysis.mathematics import Factors
+from dpcore.models.factor_analysis.scoring import YARDSTICK
 from dpcore.models.factor_analysis.visible import least_visible, noise_edge
 from dpcore.models.shared.second_moments import AllRows, Ellipsoid
 from dpcore.wall.kernels.threads import one_thread
@@ -301,10 +301,10 @@ def test_order_sign_and_rotation_of_factors_do_not_matter() -> None:
     swap = np.eye(4)[[2, 0, 3, 1]] * np.array([1, -1, -1, 1.0])
     for change in (turn, swap):
         moved = Factors(reference.mean, reference.loadings @ change, reference.noise_variance)
-        back = align(moved, reference)
-        np.testing.assert_allclose(back.fit.loadings, reference.loadings, atol=1e-9)
-        np.testing.assert_allclose(back.cosines, 1.0)
-        np.testing.assert_allclose(back.fit.covariance(), moved.covariance())
+        back, recovered = YARDSTICK.align(moved, reference)
+        np.testing.assert_allclose(back.loadings, reference.loadings, atol=1e-9)
+        assert recovered.all()
+        np.testing.assert_allclose(back.covariance(), moved.covariance())
 
 
 def test_without_noise_large_matrices_raise_no_warning() -> None:

@@ -43,7 +43,7 @@ from dpcore.errors import InputError
 from dpcore.evaluation.study import EPSILONS, budget_grid, references
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.models.factor_analysis.scoring import ALIGNED
-from dpcore.models.gaussian_mixture.alignment import FOUND_AFFINITY, FOUND_WEIGHT
+from dpcore.models.gaussian_mixture.scoring import FOUND_AFFINITY, FOUND_WEIGHT
 from dpcore.privacy import Event, Gaussian
 from dpcore.privacy.guarantee import show_delta
 from dpcore.registry import PAPERS

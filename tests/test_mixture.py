@@ -23,7 +23,6 @@ from dpcore.evaluation.yardstick import mapped
 from dpcore.fitting.api import fit_grid
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture import published as gmm_published
-from dpcore.models.gaussian_mixture.alignment import align
 from dpcore.models.gaussian_mixture.common_shape import CommonShape
 from dpcore.models.gaussian_mixture.group_frames import (
     Groups,
@@ -36,6 +35,7 @@ from dpcore.models.gaussian_mixture.group_frames import (
 )
 from dpcore.models.gaussian_mixture.mathematics import Mixture, Prior
 from dpcore.models.gaussian_mixture.parameters import MixtureParameters
+from dpcore.models.gaussian_mixture.scoring import YARDSTICK
 from dpcore.models.shared.moments import (
     by_columns,
     drawn_in,
@@ -809,11 +809,11 @@ def test_groups_are_compared_with_those_that_they_are_most_alike(order: tuple[in
     exact = Mixture(weights[None], middles[None], shapes[None])
     some = list(order)
     moved = Mixture(weights[None, some], middles[None, some] + 0.01, shapes[None, some])
-    aligned = align(moved, exact)
-    np.testing.assert_allclose(aligned.mixture.means[0], middles + 0.01)
-    np.testing.assert_allclose(aligned.mixture.covariances[0], shapes)
-    np.testing.assert_allclose(aligned.mixture.weights[0], weights)
-    assert aligned.recovered.all()
+    aligned, recovered = YARDSTICK.align(moved, exact)
+    np.testing.assert_allclose(aligned.means[0], middles + 0.01)
+    np.testing.assert_allclose(aligned.covariances[0], shapes)
+    np.testing.assert_allclose(aligned.weights[0], weights)
+    assert recovered.all()
 
 
 def test_a_fit_in_other_units_is_the_same_fit() -> None:

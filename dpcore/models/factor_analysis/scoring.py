@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,11 @@ from dpcore.arrays import Array, Mask
 from dpcore.evaluation.study import BudgetGrid, Setting
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
 from dpcore.models.factor_analysis import mathematics as factors
-from dpcore.models.factor_analysis.loadings import align
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.factor_analysis.private import demand_fewer_factors
 from dpcore.models.factor_analysis.visible import least_visible
 from dpcore.models.shared.all_rows import squares_noise
+from dpcore.models.shared.second_moments import transposed
 from dpcore.models.shared.uneven_columns import SQUARES_MULTIPLIER
 from dpcore.privacy import Event, Gaussian
 from dpcore.wall.custodian import custodian_rows
@@ -70,9 +71,14 @@ class FactorYardstick(Yardstick):
         return self.nothing(scorer) - (scorer.public.log_volume() if scaled else 0.0)
 
     def align(self, batch: Factors, reference: Factors) -> tuple[Factors, Mask]:
-        """Found: loadings whose direction is the exact one's, within a cosine of 0.8."""
-        aligned = align(batch, reference)
-        return aligned.fit, np.asarray(aligned.cosines >= ALIGNED)
+        """Of the loadings that say the same, those most like the reference's: a rotation of the
+        factors changes no covariance, and the nearest one is taken (Schonemann 1966). Found: those
+        whose direction is the exact one's, within a cosine of 0.8."""
+        exact = reference.loadings[0]
+        left, _, right = np.linalg.svd(transposed(batch.loadings) @ exact)
+        loadings = batch.loadings @ (left @ right)
+        cosines = transposed(_unit(loadings)) @ _unit(exact)
+        return replace(batch, loadings=loadings), np.einsum("bkk->bk", cosines) >= ALIGNED
 
     def marks(self, grid: BudgetGrid) -> tuple[tuple[float, str], ...]:
         """From where each factor is found in most draws, and at all larger budgets."""
@@ -83,6 +89,12 @@ class FactorYardstick(Yardstick):
             (grid.epsilons[at], f"factor {k + 1}" + (" is found from here on" if k == 0 else ""))
             for k, at in last.items()
         )
+
+
+def _unit(loadings: Array) -> Array:
+    """Loadings ``(..., d, k)``, each of length 1; those of 0 stay."""
+    length = np.linalg.norm(loadings, axis=-2, keepdims=True)
+    return np.asarray(loadings / np.where(length > 0.0, length, 1.0))
 
 
 def sight(setting: Setting, public: PublicFrame, rows: int, exact: Factors) -> tuple[float, ...]:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dpcore.arrays import Array, Mask
 from dpcore.errors import InputError
-from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
+from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, mapped
 from dpcore.fitting.recipe import demand_enough_rows
 from dpcore.models.gaussian_mixture import mathematics as gmm
-from dpcore.models.gaussian_mixture.alignment import align
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
 
 STARTS = 5  # of the converged fit
+FOUND_AFFINITY = 0.8  # overlap of a group's shape with its exact one
+FOUND_WEIGHT = 2.0  # and its size within this factor
 
 
 class MixtureYardstick(Yardstick):
@@ -84,8 +86,19 @@ class MixtureYardstick(Yardstick):
         return self.nothing(scorer) - (scorer.public.log_volume() if scaled else 0.0)
 
     def align(self, batch: Mixture, reference: Mixture) -> tuple[Mixture, Mask]:
-        aligned = align(batch, reference)
-        return aligned.mixture, aligned.recovered
+        """A mixture has no first component: each is matched to one of the reference's (Hungarian
+        algorithm; Kuhn 1955). Found: an overlap of at least :data:`FOUND_AFFINITY`, and a weight
+        within a factor :data:`FOUND_WEIGHT`."""
+        from scipy.optimize import linear_sum_assignment
+
+        overlap = affinity(batch, reference)
+        order = np.stack([linear_sum_assignment(-table.T)[1] for table in overlap])
+        matched = np.take_along_axis(np.swapaxes(overlap, 1, 2), order[:, :, None], axis=2)[..., 0]
+        runs = np.arange(batch.runs)[:, None]
+        aligned = mapped(batch, lambda array: array[runs, order])
+        ratio = np.maximum(aligned.weights, 1e-12) / np.maximum(reference.weights, 1e-12)
+        sized = (ratio < FOUND_WEIGHT) & (ratio > 1 / FOUND_WEIGHT)
+        return aligned, (matched >= FOUND_AFFINITY) & sized
 
     def unordered(self, batch: Mixture) -> tuple[Array, ...]:
         """First and second moments of groups, by their weights, and of the whole mixture."""
@@ -93,6 +106,21 @@ class MixtureYardstick(Yardstick):
         outer = batch.means[..., None] * batch.means[..., None, :]
         squares = batch.weights[..., None, None] * (batch.covariances + outer)
         return sums, squares, sums.sum(axis=1), squares.sum(axis=1)
+
+
+def affinity(left: Mixture, right: Mixture) -> Array:
+    """Bhattacharyya coefficient of every pair of components, ``(B, K, L)``: 1 alike, 0 apart.
+
+    One of the batches may hold a single mixture. The integral of ``sqrt(p q)`` of two Gaussians.
+    """
+    first = replace(left, means=left.means[:, :, None], covariances=left.covariances[:, :, None])
+    second = replace(right, means=right.means[:, None], covariances=right.covariances[:, None])
+    middle = (first.covariances + second.covariances) / 2
+    gap = np.broadcast_to(first.means - second.means, middle.shape[:-1])
+    distance = np.einsum("...i,...i->...", gap, np.linalg.solve(middle, gap[..., None])[..., 0]) / 8
+    log_dets = [np.linalg.slogdet(c)[1] for c in (middle, first.covariances, second.covariances)]
+    shape = 0.5 * (log_dets[0] - 0.5 * (log_dets[1] + log_dets[2]))
+    return np.asarray(np.exp(-distance - shape))
 
 
 YARDSTICK = MixtureYardstick()
