@@ -110,6 +110,16 @@ class ColumnParameters:
             for name, value in values.items()
         }
 
+    def draw(self, count: int, rng: np.random.Generator) -> Array:
+        """Synthetic rows ``(count, d)``. Every model's own; raises NotImplementedError here."""
+        raise NotImplementedError
+
+    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
+        """The same as a table has them."""
+        import pandas as pd
+
+        return pd.DataFrame(self.draw(count, rng), columns=list(self.columns))
+
 
 @dataclass(frozen=True)
 class Printed:

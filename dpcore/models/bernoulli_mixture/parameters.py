@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from dpcore.fitting.result_table import Table, part_table
 from dpcore.models.bernoulli_mixture.mathematics import chances
 from dpcore.models.exponential_family.mathematics import Groups
 from dpcore.wall.data import PublicFrame
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -50,13 +47,11 @@ class BernoulliParameters(ColumnParameters):
         logs = yes @ np.log(self.chances).T + (1.0 - yes) @ np.log1p(-self.chances).T
         return np.asarray(np.log(self.weights) + logs)
 
-    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
-        """Synthetic rows, each cell at its lower or upper bound."""
-        import pandas as pd
-
+    def draw(self, count: int, rng: np.random.Generator) -> Array:
+        """Synthetic rows ``(count, d)``, each cell at its lower or upper bound."""
         group = rng.choice(len(self.weights), size=count, p=self.weights / self.weights.sum())
         yes = rng.random((count, len(self.columns))) < self.chances[group]
-        return pd.DataFrame(np.where(yes, self.upper, self.lower), columns=list(self.columns))
+        return np.where(yes, self.upper, self.lower)
 
 
 def result_table(record: dict[str, Any]) -> Table:

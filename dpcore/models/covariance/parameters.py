@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.checks import listed
+from dpcore.fitting.recipe import ColumnParameters
 from dpcore.fitting.result_table import FEW_COLUMNS, STRONGEST, Table, column_titles, in_digits
 from dpcore.models.covariance.mathematics import Covariances, correlations, principal, shares
 from dpcore.wall.data import PublicFrame
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 ARRAYS = (  # what leaves, in this order
     "mean",
@@ -31,10 +28,9 @@ SHOWN = 3  # components in a table of columns
 
 
 @dataclass(frozen=True)
-class CovarianceParameters:
+class CovarianceParameters(ColumnParameters):
     """Mean ``(d,)`` and covariance ``(d, d)``, divided by n - 1; the rest follows from them."""
 
-    columns: tuple[str, ...]
     mean: Array
     covariance: Array
 
@@ -80,12 +76,10 @@ class CovarianceParameters:
         arrays = {name: getattr(self, name).tolist() for name in ARRAYS}
         return {"columns": list(self.columns), **arrays}
 
-    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
-        """Rows of the normal law with this mean and covariance."""
-        import pandas as pd
-
+    def draw(self, count: int, rng: np.random.Generator) -> Array:
+        """Rows ``(count, d)`` of the normal law with this mean and covariance."""
         drawn = rng.standard_normal((count, len(self.mean))) * np.sqrt(self.explained_variance)
-        return pd.DataFrame(self.mean + drawn @ self.components, columns=list(self.columns))
+        return np.asarray(self.mean + drawn @ self.components)
 
 
 def result_table(record: dict[str, Any]) -> Table:

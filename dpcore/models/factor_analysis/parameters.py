@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +15,6 @@ from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.schema import Schema
 from dpcore.wall.data import PublicFrame
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 HIDDEN = (
     "The unique variances of {} are the least that the noise lets be seen: they may be smaller."
@@ -48,7 +44,7 @@ class FactorParameters(ColumnParameters):
         """The same as a batch of one in public unit coordinates."""
         spread = public.half_range
         return Factors(
-            ((self.mean - public.center) / spread)[None],
+            public.to_units(self.mean)[None],
             (self.loadings / spread[:, None])[None],
             (self.noise_variance / spread**2)[None],
         )
@@ -57,11 +53,9 @@ class FactorParameters(ColumnParameters):
         """The same as a batch of one, in own units."""
         return Factors(self.mean[None], self.loadings[None], self.noise_variance[None])
 
-    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
-        """Synthetic rows from the model."""
-        import pandas as pd
-
-        return pd.DataFrame(factors.sample(self.as_factors(), count, rng), columns=self.columns)
+    def draw(self, count: int, rng: np.random.Generator) -> Array:
+        """Synthetic rows ``(count, d)`` from the model."""
+        return factors.sample(self.as_factors(), count, rng)
 
 
 BY_CHANCE = "Noise alone can make a single factor stand out."

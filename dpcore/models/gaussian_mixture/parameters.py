@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,9 +12,6 @@ from dpcore.fitting.result_table import group_table
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.wall.data import PublicFrame
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -48,12 +44,9 @@ class MixtureParameters(ColumnParameters):
         """The same as a batch of one, in own units."""
         return Mixture(self.weights[None], self.means[None], self.covariances[None])
 
-    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
-        """Synthetic rows from the mixture."""
-        import pandas as pd
-
-        rows, _ = gmm.sample(self.as_mixture(), count, rng)
-        return pd.DataFrame(rows, columns=list(self.columns))
+    def draw(self, count: int, rng: np.random.Generator) -> Array:
+        """Synthetic rows ``(count, d)`` from the mixture."""
+        return gmm.sample(self.as_mixture(), count, rng)[0]
 
 
 result_table = group_table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from dpcore.fitting.recipe import ColumnParameters
 from dpcore.fitting.result_table import Table, part_table
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.wall.data import PublicFrame
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -36,15 +33,12 @@ class KMeansParameters(ColumnParameters):
 
     def in_units(self, public: PublicFrame) -> Centres:
         """The same as a batch of one in public unit coordinates."""
-        units = (self.centers - public.center) / public.half_range
-        return Centres(units[None], self.shares[None])
+        return Centres(public.to_units(self.centers)[None], self.shares[None])
 
-    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
-        """Synthetic rows: centres alone, since nothing was released about the spread there."""
-        import pandas as pd
-
+    def draw(self, count: int, rng: np.random.Generator) -> Array:
+        """Centres ``(count, d)`` alone: nothing was released about the spread there."""
         chosen = rng.choice(len(self.centers), size=count, p=self.shares / self.shares.sum())
-        return pd.DataFrame(self.centers[chosen], columns=list(self.columns))
+        return self.centers[chosen]
 
 
 def result_table(record: dict[str, Any]) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from dpcore.privacy import Guarantee
 from dpcore.schema import Schema
 from dpcore.schema.forms import DAYS, day_of
 from dpcore.wall.data import PublicFrame
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DIGITS = 9  # of a width, beyond which own units are rounding errors
 
@@ -107,12 +104,9 @@ class LimitsParameters(ColumnParameters):
         unproved = guarantee is None or guarantee.rehearsal or guarantee.epsilon is None
         return replace(schema, columns=tuple(columns), rehearsal=schema.rehearsal or unproved)
 
-    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
-        """Rows evenly spread between the limits: nothing else was released of them."""
-        import pandas as pd
-
-        rows = rng.uniform(self.lower, self.upper, size=(count, len(self.lower)))
-        return pd.DataFrame(rows, columns=list(self.columns))
+    def draw(self, count: int, rng: np.random.Generator) -> Array:
+        """Rows ``(count, d)`` spread evenly between the limits: nothing else was released."""
+        return rng.uniform(self.lower, self.upper, size=(count, len(self.lower)))
 
 
 def _plain(numbers: Array, width: Array) -> Array:

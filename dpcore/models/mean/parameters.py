@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from dpcore.arrays import Array
 from dpcore.fitting.recipe import ColumnParameters
 from dpcore.fitting.result_table import Table, column_titles, in_digits
 from dpcore.wall.data import PublicFrame
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -50,11 +47,9 @@ class MeanParameters(ColumnParameters):
         """The same as a batch of one in public unit coordinates."""
         return Means.uncut(public.to_units(self.mean)[None])
 
-    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
-        """The mean again and again: nothing was released about the spread around it."""
-        import pandas as pd
-
-        return pd.DataFrame(np.tile(self.mean, (count, 1)), columns=list(self.columns))
+    def draw(self, count: int, rng: np.random.Generator) -> Array:
+        """The mean again and again, ``(count, d)``: nothing was released of the spread."""
+        return np.tile(self.mean, (count, 1))
 
 
 def result_table(record: dict[str, Any]) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -14,9 +14,6 @@ from dpcore.fitting.result_table import Table, part_table
 from dpcore.models.exponential_family.mathematics import Groups
 from dpcore.models.poisson_mixture.mathematics import rates
 from dpcore.wall.data import PublicFrame
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ class PoissonParameters(ColumnParameters):
 
     def in_units(self, public: PublicFrame) -> Groups:
         """The same as a batch of one in public unit coordinates."""
-        return Groups(self.weights[None], (self.rates[None] - public.center) / public.half_range)
+        return Groups(self.weights[None], public.to_units(self.rates[None]))
 
     def log_joint(self, rows: Array) -> Array:
         """Log probability of each row ``(n, d)``, in own units, with each group ``(n, K)``; a count
@@ -47,12 +44,10 @@ class PoissonParameters(ColumnParameters):
         logs = rows @ np.log(self.rates).T - self.rates.sum(axis=1)
         return np.asarray(np.log(self.weights) + logs - gammaln(rows + 1.0).sum(axis=1)[:, None])
 
-    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
-        """Synthetic rows of whole numbers."""
-        import pandas as pd
-
+    def draw(self, count: int, rng: np.random.Generator) -> Array:
+        """Synthetic rows ``(count, d)`` of whole numbers."""
         group = rng.choice(len(self.weights), size=count, p=self.weights / self.weights.sum())
-        return pd.DataFrame(rng.poisson(self.rates[group]), columns=list(self.columns))
+        return np.asarray(rng.poisson(self.rates[group]))
 
 
 def result_table(record: dict[str, Any]) -> Table:

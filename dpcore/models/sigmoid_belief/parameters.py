@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from dpcore.fitting.result_table import STRONGEST, Table
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Network
 from dpcore.wall.data import PublicFrame
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -73,12 +70,10 @@ class BeliefParameters(ColumnParameters):
     def _network(self) -> Network:
         return Network(self.weights[None], self.visible_bias[None], self.hidden_bias[None])
 
-    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
-        """Synthetic rows, each pixel at its lower or upper bound."""
-        import pandas as pd
-
+    def draw(self, count: int, rng: np.random.Generator) -> Array:
+        """Synthetic rows ``(count, d)``, each pixel at its lower or upper bound."""
         on = belief.sample(self._network(), count, rng)
-        return pd.DataFrame(self.lower + on * (self.upper - self.lower), columns=list(self.columns))
+        return self.lower + on * (self.upper - self.lower)
 
 
 def result_table(record: dict[str, Any]) -> Table:
