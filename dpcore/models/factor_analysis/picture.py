@@ -46,7 +46,7 @@ def draw_reconstructions(subject: Subject) -> Drawing:
     public, rows, image = subject.public, subject.rows, subject.image
     if rows is None or image is None or not subject.outlines:  # what is given back tells of rows
         return draw(subject)
-    units = (rows[:SHOWN] - public.center) / public.half_range
+    units = public.to_units(rows[:SHOWN])
     bold: Factors = mapped(subject.private, lambda array: array[:, 0])
     finite = np.asarray(np.isfinite(bold.mean).all(axis=1))
     private = np.full((len(finite), *units.shape), np.nan)

@@ -62,7 +62,7 @@ class ReleaseParameters:
         spread = public.half_range
         return LabelledMixture(
             self.weights[None],
-            ((self.means - public.center) / spread)[None],
+            public.to_units(self.means)[None],
             (self.covariances / (spread[:, None] * spread[None, :]))[None],
             self.sizes[None],
             self.doubt[None],
