@@ -279,7 +279,7 @@ def test_the_error_of_the_first_mean_counts_what_clipping_takes(looks: list[Any]
     rows = np.random.default_rng(0).normal(-0.5, 0.2, (400, 30)).clip(-1, 1)
     budget = (dp.Privacy(epsilon=0.1, delta=1e-5),)
     fit_grid("kmeans", sealed(rows), privacy=budget, draws=range(9), seed=0, n_components=3)
-    found = np.median(np.sum((looks[0].mean - rows.mean(axis=0)) ** 2, axis=1))
+    found = np.median(np.sum((looks[0].at.mean - rows.mean(axis=0)) ** 2, axis=1))
     assert found > 4.0  # clipped, and drawn to the middle by noise
     assert 0.3 * found < np.median(30 * looks[0].error) < 3.0 * found
 

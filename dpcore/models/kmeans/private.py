@@ -30,7 +30,7 @@ from dpcore.models.kmeans.mathematics import Centres
 from dpcore.models.kmeans.parameters import KMeansParameters
 from dpcore.models.shared.allocation import step_shares
 from dpcore.models.shared.group_means import within
-from dpcore.models.shared.location import View, located
+from dpcore.models.shared.location import Location, View, located
 from dpcore.models.shared.moments import TINY
 from dpcore.models.shared.reach import OBSERVED, Reach
 from dpcore.privacy import Event, Gaussian, Laplace, Ledger, Privacy
@@ -161,12 +161,12 @@ def _fit_proved(session: Session[Any], settings: KMeansSettings, factor: Array) 
     shape, saved = kmeans.scatter(components, public.dim, settings.start)
     weights = OBSERVED if isinstance(settings, _InLargerBalls) else DOUBTING
     single, view = _aimed(look, components, later, saved, weights)
-    places = kmeans.candidates(look.mean, look.spread, settings.start, ball=public.is_ball)
-    places, rows = places - view.middle[:, None], look.rows
+    places = kmeans.candidates(look.at.mean, look.spread, settings.start, ball=public.is_ball)
+    places, rows = places - view.middle[:, None], look.at.rows
     cells_at = kmeans.keep(places, components, rows, np.hypot(*view.noise(factor * cells)))
     cells_at[single, 1:] = np.nan
     released = view.sums(START, cells_at, factor * cells)
-    mean = kmeans.mean_of_cells(released, cells_at, rows, (look.mean - view.middle, look.error))
+    mean = kmeans.mean_of_cells(released, cells_at, rows, (look.at.mean - view.middle, look.error))
     places = kmeans.started(released, cells_at, components, settings.start)
     around = (kmeans.WARY * look.distance)[:, None, None] * shape
     search = kmeans.Search.begun(places, mean, look.spread, single, around)
@@ -178,7 +178,7 @@ def _fit_proved(session: Session[Any], settings: KMeansSettings, factor: Array) 
         centres = search.steadied() + view.middle[:, None]
         history.append(Centres(within(centres, public.is_ball, session.radius), search.shares))
     ball = Frame.balls(view.middle[:1], view.radius[:1])
-    distances = look.counts if session.private else None
+    distances = Distances(*look.at.counted) if session.private else None
     return Runs(history[-1], tuple(history), [ball] * len(history), distances)
 
 
@@ -186,18 +186,15 @@ def _fit_proved(session: Session[Any], settings: KMeansSettings, factor: Array) 
 class _Look:
     """Where the rows are, as three releases say.
 
-    rows ``(B,)``; mean ``(B, d)`` and the square error in each of its coordinates ``(B,)``; spread
-    ``(B,)``: deviation of a row in a coordinate; distance ``(B,)``: of a row from the mean, on
-    average. counts: of distances, as they left. view and reach: from where rows are best seen from
-    now on, and how far they are from there.
+    error ``(B,)``: square error in each coordinate of the mean; spread ``(B,)``: deviation of a row
+    in a coordinate; distance ``(B,)``: of a row from the mean, on average. view and reach: from
+    where rows are best seen from now on, and how far they are from there.
     """
 
-    rows: Array
-    mean: Array
+    at: Location
     error: Array
     spread: Array
     distance: Array
-    counts: Distances
     view: View
     reach: Reach
 
@@ -212,19 +209,16 @@ def _looked(session: Session[Any], norms: Array, first: Array, distances: Array)
     distance = distance * np.sqrt(square / np.maximum(at.distances.square, TINY))
     distance = np.minimum(distance, kmeans.round_distance(dim) * spread)
     view, noise, unseen = View.of(session), dim * at.noise, at.norms.square
-    counts = Distances(*at.counted)
     taken = at.norms.taken(view.clipped(at.norms, at.rows, first).radius)
-    near = _both(noise + OFF_IN_MANY * taken**2, OFF_IN_MANY * unseen) / dim
-    if dim > TREE_DIM:
-        view = replace(view, middle=at.mean)
-        return _Look(at.rows, at.mean, near, spread, distance, counts, view, at.distances)
-    # Boxes of rows are summed, which lie about the middle of the bounds, unless rows fill too
-    # little of these.
-    small = at.distances.edges[:, 0] < at.norms.edges[:, 0]
-    error = np.where(small, near, _both(noise, OFF_MIDDLE * unseen) / dim)
-    view = replace(view, middle=np.where(small[:, None], at.mean, 0.0))
-    reach = at.norms.where(small, at.distances)
-    return _Look(at.rows, at.mean, error, spread, distance, counts, view, reach)
+    error = _both(noise + OFF_IN_MANY * taken**2, OFF_IN_MANY * unseen) / dim
+    middle, reach = at.mean, at.distances
+    if dim <= TREE_DIM:
+        # Boxes of rows are summed, which lie about the middle of the bounds, unless rows fill too
+        # little of these.
+        small = at.distances.edges[:, 0] < at.norms.edges[:, 0]
+        error = np.where(small, error, _both(noise, OFF_MIDDLE * unseen) / dim)
+        middle, reach = np.where(small[:, None], at.mean, 0.0), at.norms.where(small, at.distances)
+    return _Look(at, error, spread, distance, replace(view, middle=middle), reach)
 
 
 def _aimed(
@@ -244,7 +238,7 @@ def _aimed(
     explains, because all rows then lie to one side. Where noise drowns K sums, the distances cannot
     be trusted either, and one mean is asked for.
     """
-    dim, rows = look.mean.shape[1], look.rows
+    dim, rows = look.at.mean.shape[1], look.at.rows
     whole = look.view.clipped(look.reach, rows, multiplier)
     if components == 1:
         return np.ones(len(rows), dtype=bool), whole
