@@ -45,8 +45,7 @@ def fit(
     )
     counts = np.maximum(noisy.counts, np.minimum(noisy.counts_sd, 1e100)[:, None])
     shares = labelled.shares(counts, doubt, target)
-    names = np.broadcast_to(np.array(session.source.classes), shares.shape)
-    return LabelledMixture(shares, means, covariances, sizes, doubt, names)
+    return LabelledMixture.of(session.source.classes, shares, means, covariances, sizes, doubt)
 
 
 def _colored(

@@ -16,6 +16,7 @@ shares of mu^2 proportional to ``sqrt(c_i)`` are best, and cost ``(sum sqrt c_i)
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +51,21 @@ class LabelledMixture(Mixture):
     sizes: Array
     doubt: Array
     names: NDArray[np.str_]
+
+    @classmethod
+    def of(
+        cls,
+        classes: Sequence[str],
+        weights: Array,
+        means: Array,
+        covariances: Array,
+        sizes: Array,
+        doubt: Array,
+    ) -> LabelledMixture:
+        """Classes by their names, the same in all runs: weights ``(B, K)``, means ``(B, K, d)``,
+        covariances ``(B, K, d, d)``, sizes and doubt ``(B, K)``."""
+        names = np.broadcast_to(np.array(classes), weights.shape)
+        return cls(weights, means, covariances, sizes, doubt, names)
 
 
 def ball_radius(dim: int) -> float:

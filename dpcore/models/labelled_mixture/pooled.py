@@ -38,14 +38,13 @@ def fit(session: Session[LabelledRows], factor: Array, target: str) -> LabelledM
     sizes = labelled.usable(noisy.counts, noisy.counts_sd)
     doubt = np.zeros_like(sizes)
     shares = labelled.shares(np.maximum(noisy.counts, noisy.counts_sd[:, None]), doubt, target)
-    names = np.broadcast_to(np.array(session.source.classes), shares.shape)
-    return LabelledMixture(
+    return LabelledMixture.of(
+        session.source.classes,
         shares,
         np.broadcast_to(means, (runs, classes, dim)).copy(),
         np.broadcast_to(covariances, (runs, classes, dim, dim)).copy(),
         sizes,
         doubt,
-        names,
     )
 
 
@@ -64,13 +63,10 @@ def _of_all(
 ) -> tuple[Array, Array]:
     """The same ``(B, 1, ...)`` from noisy sums of the classes."""
     more = math.sqrt(session.source.components)
+    sums = (noisy.counts, noisy.sums, noisy.squares)
     total = NoisyMoments(
-        noisy.counts.sum(axis=1, keepdims=True),
-        noisy.sums.sum(axis=1, keepdims=True),
-        noisy.squares.sum(axis=1, keepdims=True),
-        more * noisy.counts_sd,
-        more * noisy.sums_sd,
-        more * noisy.squares_sd,
+        *(part.sum(axis=1, keepdims=True) for part in sums),
+        *(more * sd for sd in (noisy.counts_sd, noisy.sums_sd, noisy.squares_sd)),
     )
     single = Place(place.center[:, :1], place.back[:, :1])
     sizes = labelled.usable(total.counts, total.counts_sd)

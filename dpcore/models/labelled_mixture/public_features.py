@@ -56,9 +56,8 @@ def fit_table(session: Session[LabelledRows], factor: Array) -> LabelledMixture:
     )
     sizes, means, covariances = public_shapes.blended(table, sd, shapes)
     weights = sizes / sizes.sum(axis=1, keepdims=True)
-    names = np.broadcast_to(np.array(session.source.classes), weights.shape)
     doubt = 0.5 * table.shape[2] * (sd[:, None] / np.maximum(sizes, 1.0)) ** 2
-    return LabelledMixture(weights, means, covariances, sizes, doubt, names)
+    return LabelledMixture.of(session.source.classes, weights, means, covariances, sizes, doubt)
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ def fit_shaped(
     """Two rounds of sums of ``(1, z, z z^T)`` with the noise of least trace, taken together."""
     demand_public_features(session, "mte")
     rows = session.public_features()
-    runs, classes, dim = session.runs, session.source.components, rows.shape[1]
+    classes, dim = session.source.components, rows.shape[1]
     center, spread = rows.mean(axis=0), np.cov(rows.T, bias=True).reshape(dim, dim)
     least = 1e-9 * max(float(np.trace(spread)), 1e-9 * session.public.radius**2)
     root = shaped.symmetric_root(spread + least * np.eye(dim))
@@ -128,8 +127,7 @@ def fit_shaped(
         both.moments(sizes, dim, radius), place, target
     )
     weights = labelled.shares(np.maximum(total, sd[:, None]), doubt, target)
-    names = np.broadcast_to(np.array(session.source.classes), (runs, classes))
-    return LabelledMixture(weights, means, covariances, sizes, doubt, names)
+    return LabelledMixture.of(session.source.classes, weights, means, covariances, sizes, doubt)
 
 
 def _measured(

@@ -86,11 +86,11 @@ def fit(
         session, "weights, means and covariances", mechanism, paper.draws_needed(dim, number)
     )
     spread = public.half_range
-    return LabelledMixture(
+    return LabelledMixture.of(
+        session.source.classes,
         weights,
-        (means - public.center) / spread,
+        public.to_units(means),
         covariances / (spread[:, None] * spread),
         weights * (session.rows or 1),
         np.zeros_like(weights),
-        np.broadcast_to(np.array(session.source.classes), weights.shape),
     )

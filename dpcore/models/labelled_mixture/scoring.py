@@ -27,7 +27,6 @@ from dpcore.evaluation.yardstick import (
     mapped,
 )
 from dpcore.models.gaussian_mixture import mathematics as gmm
-from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture, attainable
 from dpcore.models.labelled_mixture.parameters import warned
 from dpcore.models.shared.moments import THINNEST
@@ -267,12 +266,7 @@ def accuracy(batch: LabelledMixture, rows: Array, codes: Indices) -> Array:
 
 def log_joint(batch: LabelledMixture, rows: Array) -> Array:
     """Log density of each row with each class ``(B, n, K)``."""
-    return np.concatenate([gmm.log_joint(_mixture(batch, run), rows) for run in range(batch.runs)])
-
-
-def _mixture(batch: LabelledMixture, run: int) -> Mixture:
-    at = slice(run, run + 1)
-    return Mixture(np.maximum(batch.weights[at], TINY), batch.means[at], batch.covariances[at])
+    return gmm.log_joint(replace(batch, weights=np.maximum(batch.weights, TINY)), rows)
 
 
 YARDSTICK = ReleaseYardstick()

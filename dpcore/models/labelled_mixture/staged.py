@@ -134,7 +134,11 @@ def fit(session: Session[LabelledRows], factor: Array, target: str) -> Runs[Labe
         doubt, rows = classes.doubt, np.maximum(counts[0], counts[1][:, None])
         shares = labelled.shares(rows, doubt, target)
         covariances = classes.serving(target)
-        history.append(_named(session, shares, classes.means, covariances, sizes, doubt))
+        history.append(
+            LabelledMixture.of(
+                session.source.classes, shares, classes.means, covariances, sizes, doubt
+            )
+        )
     return Runs(history[-1], history, clipping)
 
 
@@ -218,16 +222,4 @@ def _exact(session: Session[LabelledRows], noise: Array) -> LabelledMixture:
         place, frames = Place(means, root), ClassFrames(means, white, clipped=False)
     doubt = np.zeros_like(sizes)
     shares = labelled.shares(noisy.counts, doubt, "forward")
-    return _named(session, shares, means, covariances, sizes, doubt)
-
-
-def _named(
-    session: Session[LabelledRows],
-    shares: Array,
-    means: Array,
-    covariances: Array,
-    sizes: Array,
-    doubt: Array,
-) -> LabelledMixture:
-    names = np.broadcast_to(np.array(session.source.classes), shares.shape)
-    return LabelledMixture(shares, means, covariances, sizes, doubt, names)
+    return LabelledMixture.of(session.source.classes, shares, means, covariances, sizes, doubt)
