@@ -25,6 +25,7 @@ from dpcore.models.covariance.mathematics import correlations, lifted, pairs, pr
 from dpcore.models.covariance.uncertainty import UNCERTAINTY
 from dpcore.models.shared import uneven_columns
 from dpcore.models.shared.all_rows import Aim
+from dpcore.models.shared.moments import averaged
 from dpcore.models.shared.second_moments import AllRows, Ellipsoid
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.statistics import NoisyMoments
@@ -363,7 +364,7 @@ def test_two_releases_of_the_same_have_the_noise_of_their_average() -> None:
     numbers = [[np.full(size, value) for size in shape] for value in (1.0, 5.0)]
     sds = [[np.full(2, noise)] * 3 for noise in (2.0, 2.0 / math.sqrt(3.0))]
     first, second = (NoisyMoments(*n, *sd) for n, sd in zip(numbers, sds, strict=True))
-    whole = uneven_columns._averaged(first, second, np.array([0.25, 0.0]))
+    whole = averaged(second, first, np.array([0.25, 0.0]))
     np.testing.assert_allclose(whole.squares[:, 0, 0, 0], [4.0, 5.0])
     np.testing.assert_allclose(whole.squares_sd, [1.0, 2.0 / math.sqrt(3.0)])
 

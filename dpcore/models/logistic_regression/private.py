@@ -37,6 +37,7 @@ from dpcore.models.logistic_regression.objective import REASONS, fit_objective
 from dpcore.models.logistic_regression.objective import SOURCE as OBJECTIVE_SOURCE
 from dpcore.models.logistic_regression.parameters import LogisticParameters
 from dpcore.models.shared.location import USUAL_DISTANCE, USUAL_NORM, located, number_of_rows
+from dpcore.models.shared.moments import averaged
 from dpcore.models.shared.reach import Reach, edges, reach
 from dpcore.models.shared.second_moments import Ellipsoid
 from dpcore.privacy import Event, Gaussian, Guarantee, Laplace, Privacy
@@ -362,8 +363,9 @@ def _fit_vips(
             Noise("gaussian", factor, widen_off_diagonal=widen),
             batches,
         )
-        weight = 1.0 if average is None else (settings.delay + iteration) ** -settings.forgetting
-        average = _averaged(average, _seen(released, settings, unit), weight)
+        now = _seen(released, settings, unit)
+        weight = (settings.delay + iteration) ** -settings.forgetting
+        average = now if average is None else averaged(average, now, weight)
         fit = logistic.step(average, logistic.precision(fit), floor)
         history.append(fit.mapped(np.eye(size) / unit))
     return [step.noise_unknown() for step in history] if sigma is not None else history
@@ -379,19 +381,6 @@ def _seen(released: NoisyOutcomes, settings: LogisticSettings, unit: float) -> N
         released.squares / (share * unit**2),
         weight * released.sums_sd / (share * unit),
         weight * released.squares_sd / (share * unit**2),
-    )
-
-
-def _averaged(before: NoisyOutcomes | None, now: NoisyOutcomes, weight: float) -> NoisyOutcomes:
-    """Statistics that give the newest a weight; noise of different steps is independent."""
-    if before is None:
-        return now
-    remaining = 1.0 - weight
-    return NoisyOutcomes(
-        remaining * before.sums + weight * now.sums,
-        remaining * before.squares + weight * now.squares,
-        np.hypot(remaining * before.sums_sd, weight * now.sums_sd),
-        np.hypot(remaining * before.squares_sd, weight * now.squares_sd),
     )
 
 

@@ -6,12 +6,15 @@ All of it reads released values only, so none of it costs privacy; all of it is 
 from __future__ import annotations
 
 import math
+from typing import Any, TypeVar
 
 import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.models.shared.threads import eigh
 from dpcore.wall.statistics import STRUCTURES, NoisyMoments
+
+Answer = TypeVar("Answer")
 
 TINY = 1e-12
 LEAST_VARIANCE = 1e-6  # in a frame where all rows together have variance 1
@@ -28,14 +31,21 @@ def finite(number: Array, most: float = LARGEST) -> Array:
 
 def defined(noisy: NoisyMoments) -> NoisyMoments:
     """Released moments made finite."""
-    return NoisyMoments(
-        finite(noisy.counts),
-        finite(noisy.sums),
-        finite(noisy.squares),
-        finite(noisy.counts_sd),
-        finite(noisy.sums_sd),
-        finite(noisy.squares_sd),
-    )
+    return NoisyMoments(*map(finite, vars(noisy).values()))
+
+
+def averaged(first: Answer, second: Answer, weight: Array | float) -> Answer:
+    """Two noisy answers of the same as one, the second with a weight, of each run ``(B,)`` or of
+    all. Fields whose names end in ``_sd`` say the noise, which is independent."""
+
+    def mean(name: str) -> Any:
+        numbers, others = getattr(first, name), getattr(second, name)
+        shape = (-1, *(1,) * (np.ndim(numbers) - 1))
+        share = np.reshape(weight, shape) if np.ndim(weight) else weight
+        parts = (1.0 - share) * numbers, share * others
+        return np.hypot(*parts) if name.endswith("_sd") else parts[0] + parts[1]
+
+    return type(first)(**{name: mean(name) for name in vars(first)})
 
 
 def floored_eigenvalues(matrices: Array, floor: Array, ceiling: Array | float = math.inf) -> Array:

@@ -22,12 +22,12 @@ from dpcore.models.shared.all_rows import (
     unit_noise,
 )
 from dpcore.models.shared.location import USUAL_NORM, Location, located
-from dpcore.models.shared.moments import differing, finite
+from dpcore.models.shared.moments import averaged, differing, finite
 from dpcore.models.shared.reach import edges, reach
 from dpcore.models.shared.second_moments import AllRows, Ellipsoid
 from dpcore.privacy import Event, Gaussian
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics import FromMiddle, NoisyMoments, RowRadii
+from dpcore.wall.statistics import FromMiddle, RowRadii
 
 WIDTHS, LENGTHS = "mean and second moments, to find widths", "distances of scaled rows"
 # Of the last of SHARES: for moments that say how wide columns are, for distances of scaled rows,
@@ -84,7 +84,7 @@ def release_in_ellipsoid(
     short = scaled & _short(widths, ball, aim.read(noisy), aim)
     share = np.where(scaled, short, PARTS[0] / (PARTS[0] + PARTS[2]))
     aim = ball.where(scaled & ~short, ellipsoid)
-    return aim.read(_averaged(begun, noisy, share)), aim.place
+    return aim.read(averaged(noisy, begun, share)), aim.place
 
 
 def _fitted(
@@ -142,21 +142,3 @@ def _harm(variances: Array) -> Array:
     """By how much ``(B,)`` the same noise costs more nats in columns of variances ``(B, d)`` than
     in columns that share their mean."""
     return np.asarray((variances.mean(axis=1) * (1.0 / variances).mean(axis=1)) ** 2)
-
-
-def _averaged(first: NoisyMoments, second: NoisyMoments, share: Array) -> NoisyMoments:
-    """Two releases of the same as one; share ``(B,)``: of the first."""
-
-    def mean(name: str) -> Array:
-        numbers, others = getattr(first, name), getattr(second, name)
-        weight = share.reshape(-1, *(1,) * (numbers.ndim - 1))
-        return np.asarray(weight * numbers + (1.0 - weight) * others)
-
-    def sd(name: str) -> Array:
-        parts = share * getattr(first, name), (1.0 - share) * getattr(second, name)
-        return np.asarray(np.hypot(*parts))
-
-    return NoisyMoments(
-        *(mean(name) for name in ("counts", "sums", "squares")),
-        *(sd(name) for name in ("counts_sd", "sums_sd", "squares_sd")),
-    )

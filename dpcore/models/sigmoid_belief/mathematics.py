@@ -249,22 +249,6 @@ class Sums:
         pairs moves a weight by little; vanishes with the noise."""
         return self.forms_sd * math.sqrt(2.0 * len(self.hidden)) + self.pairs_sd / TOLERATED
 
-    def averaged(self, now: Sums, weight: float) -> Sums:
-        """With the sums of a later step; noise of different steps is independent."""
-        remaining = 1.0 - weight
-        return Sums(
-            remaining * self.hidden + weight * now.hidden,
-            remaining * self.visible + weight * now.visible,
-            remaining * self.curvature + weight * now.curvature,
-            remaining * self.pairs + weight * now.pairs,
-            remaining * self.forms + weight * now.forms,
-            remaining * self.rows + weight * now.rows,
-            float(np.hypot(remaining * self.visible_sd, weight * now.visible_sd)),
-            float(np.hypot(remaining * self.curvature_sd, weight * now.curvature_sd)),
-            float(np.hypot(remaining * self.pairs_sd, weight * now.pairs_sd)),
-            float(np.hypot(remaining * self.forms_sd, weight * now.forms_sd)),
-        )
-
 
 def sums_over(drawn: Array, posterior: Posterior, rows: float) -> Sums:
     """Sums over public rows ``(n, J)`` of 0 and 1 that stand for so many rows, without noise."""

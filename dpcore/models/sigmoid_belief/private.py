@@ -31,7 +31,7 @@ from dpcore.models.shared.all_rows import (
     squares_noise,
 )
 from dpcore.models.shared.location import USUAL_NORM, Location, View, located
-from dpcore.models.shared.moments import TINY, finite
+from dpcore.models.shared.moments import TINY, averaged, finite
 from dpcore.models.shared.second_moments import AllRows, Ellipsoid
 from dpcore.models.sigmoid_belief import BeliefSettings
 from dpcore.models.sigmoid_belief import mathematics as belief
@@ -174,7 +174,7 @@ class BeliefRecipe(Recipe):
             weight = (settings.delay + iteration) ** -settings.forgetting
             if sums is not None:
                 now = [
-                    old.averaged(new, weight * new.trust())
+                    averaged(old, new, weight * new.trust())
                     for old, new in zip(sums, now, strict=True)
                 ]
             sums = now
