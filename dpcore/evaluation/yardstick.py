@@ -120,13 +120,20 @@ class Yardstick:
         """A metric of each run ``(B,)`` on the scorer's rows, by the name that scripts use."""
         return self.score(batch, scorer)
 
+    def uninformed(self, scorer: Scorer) -> Any:
+        """A fit that knows nothing but the public bounds, a batch of one; ``None`` where no fit
+        says that rows may be anywhere."""
+        return None
+
     def nothing(self, scorer: Scorer) -> float:
-        """The same for knowing nothing but the public bounds."""
-        return bounds_alone(scorer.public)
+        """What knowing nothing but the public bounds is worth."""
+        fit = self.uninformed(scorer)
+        return bounds_alone(scorer.public) if fit is None else float(self.score(fit, scorer)[0])
 
     def nothing_by(self, scorer: Scorer, metric: str) -> float:
         """A metric, by its name, for knowing nothing but the public bounds."""
-        return self.nothing(scorer)
+        fit = self.uninformed(scorer)
+        return self.nothing(scorer) if fit is None else float(self.measure(fit, scorer, metric)[0])
 
     def align(self, batch: Any, reference: Any) -> tuple[Any, Mask]:
         """The batch with its parts in the order of the reference's, and which of those are

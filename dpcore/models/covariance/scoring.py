@@ -55,16 +55,11 @@ class CovarianceYardstick(Yardstick):
         away = pairs(correlations(batch.covariance)) - pairs(correlations(exact))
         return np.asarray(np.sqrt(np.mean(away**2, axis=-1)))
 
-    def nothing(self, scorer: Scorer) -> float:
-        """All correlations are taken to be 0."""
-        return -self.nothing_by(scorer, "correlation_error")
-
-    def nothing_by(self, scorer: Scorer, metric: str) -> float:
+    def uninformed(self, scorer: Scorer) -> Covariances:
         """The axis of the column with the widest limits, and correlations of 0."""
         widest = np.argmax(scorer.public.half_range)
         wide = np.diag(np.where(np.arange(scorer.public.dim) == widest, 1.0, 0.0))
-        fit = Covariances(np.zeros((1, scorer.public.dim)), wide[None])
-        return float(self.measure(fit, scorer, metric)[0])
+        return Covariances(np.zeros((1, scorer.public.dim)), wide[None])
 
     def silent(self, reference: Covariances) -> Covariances:
         """Columns spread evenly over their limits and uncorrelated, a batch of one."""

@@ -50,22 +50,15 @@ class KMeansYardstick(Yardstick):
         squared = NearestRows(scorer.rows).squared_distance(batch.centres)
         return np.asarray(squared / max(1, len(scorer.rows)))
 
-    def nothing(self, scorer: Scorer) -> float:
+    def uninformed(self, scorer: Scorer) -> Centres:
         """One centre in the middle of the bounds."""
-        return float(self.score(_middle(scorer), scorer)[0])
-
-    def nothing_by(self, scorer: Scorer, metric: str) -> float:
-        return float(self.measure(_middle(scorer), scorer, metric)[0])
+        return Centres(np.zeros((1, 1, scorer.public.dim)), np.ones((1, 1)))
 
     def align(self, batch: Centres, reference: Centres) -> tuple[Centres, Mask]:
         """Centres matched by their distances; found: within a quarter of the way to the next."""
         order, recovered = by_distance(batch.centres, reference.centres[0])
         runs = np.arange(batch.runs)[:, None]
         return mapped(batch, lambda array: array[runs, order]), recovered
-
-
-def _middle(scorer: Scorer) -> Centres:
-    return Centres(np.zeros((1, 1, scorer.public.dim)), np.ones((1, 1)))
 
 
 def converged(rows: Array, parts: int) -> Centres:

@@ -85,16 +85,13 @@ class LimitsYardstick(Yardstick):
         away = np.abs(_doublings(batch) - _doublings(scorer.exact))
         return np.asarray(away[:, at].mean(axis=1))
 
-    def nothing(self, scorer: Scorer) -> float:
+    def uninformed(self, scorer: Scorer) -> Limits:
         """The stated limits."""
-        return float(self.score(_stated(1, scorer.public.dim), scorer)[0])
-
-    def nothing_by(self, scorer: Scorer, metric: str) -> float:
-        return float(self.measure(_stated(1, scorer.public.dim), scorer, metric)[0])
+        return _stated(scorer.public.dim)
 
     def silent(self, reference: Limits) -> Limits:
         """The same, as a batch of one."""
-        return _stated(1, reference.lower.shape[1])
+        return _stated(reference.lower.shape[1])
 
     def align(self, batch: Limits, reference: Limits) -> tuple[Limits, Mask]:
         """Columns have names, so nothing moves; recovered ``(B, K)``, of the K columns that the
@@ -110,8 +107,8 @@ def _doublings(batch: Limits) -> Array:
     return np.asarray(np.log2(np.maximum(batch.width, LEAST_WIDTH)))
 
 
-def _stated(runs: int, dim: int) -> Limits:
-    return Limits(-np.ones((runs, dim)), np.ones((runs, dim)), np.zeros((runs, dim)))
+def _stated(dim: int) -> Limits:
+    return Limits(-np.ones((1, dim)), np.ones((1, dim)), np.zeros((1, dim)))
 
 
 YARDSTICK = LimitsYardstick()

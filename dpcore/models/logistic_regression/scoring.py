@@ -107,14 +107,9 @@ class LogisticYardstick(Yardstick):
         loss = log_loss if metric == "test_log_loss" else calibration_error
         return np.array([loss(scores, scorer.outcomes) for scores in chances])
 
-    def nothing(self, scorer: Scorer) -> float:
-        """Every row alike."""
-        return 0.5
-
-    def nothing_by(self, scorer: Scorer, metric: str) -> float:
+    def uninformed(self, scorer: Scorer) -> Coefficients:
         """Even odds for everybody."""
-        even = logistic.nothing(1, scorer.rows.shape[1] + 1)
-        return float(self.measure(even, scorer, metric)[0])
+        return logistic.nothing(1, scorer.rows.shape[1] + 1)
 
     def clipped_in_steps(
         self, clipping: Sequence[Any], settings: Any, clip: float, scorer: Scorer

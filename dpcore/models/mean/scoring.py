@@ -53,8 +53,9 @@ class MeanYardstick(Yardstick):
         """The middle of the bounds."""
         return -float(np.linalg.norm(scorer.rows.mean(axis=0)))
 
-    def nothing_by(self, scorer: Scorer, metric: str) -> float:
-        return float(self.measure(Means.uncut(np.zeros((1, scorer.public.dim))), scorer, metric)[0])
+    def uninformed(self, scorer: Scorer) -> Means:
+        """The same, as a batch of one."""
+        return Means.uncut(np.zeros((1, scorer.public.dim)))
 
     def silent(self, reference: Means) -> Means:
         """The same, as a batch of one."""
