@@ -10,6 +10,7 @@ import numpy as np
 
 from dpcore.arrays import Array, Mask
 from dpcore.errors import InputError
+from dpcore.evaluation.alignment import matched
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, mapped
 from dpcore.fitting.recipe import demand_enough_rows
 from dpcore.models.gaussian_mixture import mathematics as gmm
@@ -86,19 +87,16 @@ class MixtureYardstick(Yardstick):
         return self.nothing(scorer) - (scorer.public.log_volume() if scaled else 0.0)
 
     def align(self, batch: Mixture, reference: Mixture) -> tuple[Mixture, Mask]:
-        """A mixture has no first component: each is matched to one of the reference's (Hungarian
-        algorithm; Kuhn 1955). Found: an overlap of at least :data:`FOUND_AFFINITY`, and a weight
-        within a factor :data:`FOUND_WEIGHT`."""
-        from scipy.optimize import linear_sum_assignment
-
+        """A mixture has no first component: each is matched to one of the reference's by their
+        overlap. Found: one of at least :data:`FOUND_AFFINITY`, and a weight within a factor
+        :data:`FOUND_WEIGHT`."""
         overlap = affinity(batch, reference)
-        order = np.stack([linear_sum_assignment(-table.T)[1] for table in overlap])
-        matched = np.take_along_axis(np.swapaxes(overlap, 1, 2), order[:, :, None], axis=2)[..., 0]
-        runs = np.arange(batch.runs)[:, None]
+        order, runs = matched(-overlap), np.arange(batch.runs)[:, None]
+        alike = overlap[runs, order, np.arange(order.shape[1])]
         aligned = mapped(batch, lambda array: array[runs, order])
         ratio = np.maximum(aligned.weights, 1e-12) / np.maximum(reference.weights, 1e-12)
         sized = (ratio < FOUND_WEIGHT) & (ratio > 1 / FOUND_WEIGHT)
-        return aligned, (matched >= FOUND_AFFINITY) & sized
+        return aligned, (alike >= FOUND_AFFINITY) & sized
 
     def unordered(self, batch: Mixture) -> tuple[Array, ...]:
         """First and second moments of groups, by their weights, and of the whole mixture."""

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import logit
 
 from dpcore.arrays import Array, Mask
+from dpcore.evaluation.alignment import matched
 from dpcore.evaluation.yardstick import ROUNDED, SCORED_ROWS, Scorer, Wording, Yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.models.sigmoid_belief import mathematics as belief
@@ -142,11 +143,9 @@ class BeliefYardstick(Yardstick):
     def align(self, batch: Network, reference: Network) -> tuple[Network, Mask]:
         """Hidden units matched by the direction of their weights; where on and off have changed
         places, they are changed back."""
-        from scipy.optimize import linear_sum_assignment
-
         exact = _directions(reference.weights[0])
         cosines = np.stack([exact.T @ _directions(weights) for weights in batch.weights])
-        order = np.stack([linear_sum_assignment(-np.abs(table))[1] for table in cosines])
+        order = matched(-np.abs(np.swapaxes(cosines, 1, 2)))
         runs = np.arange(batch.runs)[:, None]
         weights = np.swapaxes(np.swapaxes(batch.weights, 1, 2)[runs, order], 1, 2)
         aligned = Network(weights, batch.visible_bias, batch.hidden_bias[runs, order])

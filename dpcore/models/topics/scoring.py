@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.arrays import Array, Mask
+from dpcore.evaluation.alignment import matched
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.models.topics.mathematics import (
@@ -130,11 +131,8 @@ class TopicYardstick(Yardstick):
     def align(self, batch: Topics, reference: Topics) -> tuple[Topics, Mask]:
         """Topics matched by their distances; recovered: those that share more than half of
         their probability."""
-        from scipy.optimize import linear_sum_assignment
-
         gaps = distances(batch, reference)
-        order = np.stack([linear_sum_assignment(table.T)[1] for table in gaps])
-        runs = np.arange(batch.runs)[:, None]
+        order, runs = matched(gaps), np.arange(batch.runs)[:, None]
         aligned = Topics(batch.concentration[runs, order])
         places = np.arange(order.shape[1])
         return aligned, gaps[runs, order, places] <= RECOVERED
