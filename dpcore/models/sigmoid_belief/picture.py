@@ -4,7 +4,6 @@ pictures beside what networks give back of them."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
 import numpy as np
 
@@ -16,24 +15,10 @@ from dpcore.figures.heatmap import Heat, images_across
 from dpcore.figures.model_plot import Drawing, Portrait, Subject
 from dpcore.figures.scene import Axis, Panel, Scene
 from dpcore.models.sigmoid_belief.mathematics import reconstructed
+from dpcore.models.sigmoid_belief.parameters import BeliefParameters
 from dpcore.privacy.guarantee import show
 
 SHOWN = 8  # rows that are reconstructed
-
-
-class Network(Protocol):
-    """What fits: bounds of each pixel, and the chance of each to be on, given pictures."""
-
-    @property
-    def lower(self) -> Array:
-        """Lower limits ``(d,)`` of the pixels."""
-
-    @property
-    def upper(self) -> Array:
-        """Upper limits ``(d,)`` of the pixels."""
-
-    def given_back(self, rows: Array) -> Array:
-        """The chance ``(n, d)`` of each pixel to be on, given pictures ``(n, d)``."""
 
 
 def draw(subject: Subject) -> Drawing:
@@ -60,7 +45,9 @@ def draw_reconstructions(subject: Subject) -> Drawing:
     )
 
 
-def given_back(pictures: Array, fits: Mapping[float, Network], image: tuple[int, int]) -> Scene:
+def given_back(
+    pictures: Array, fits: Mapping[float, BeliefParameters], image: tuple[int, int]
+) -> Scene:
     """Pictures beside what networks make of them, a step for each epsilon.
 
     pictures ``(n, J)``: in own units, of rows that may be shown. fits: by their epsilon; infinite
