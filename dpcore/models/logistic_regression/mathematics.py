@@ -82,11 +82,6 @@ class Coefficients:
             matrix @ self.noise_covariance @ turned,
         )
 
-    def noise_unknown(self) -> Coefficients:
-        """The same, where covariance leaves the privacy noise out."""
-        unknown = np.full_like(self.noise_covariance, np.nan)
-        return Coefficients(self.mean, self.covariance, unknown)
-
     def scores(self, rows: Array) -> Array:
         """Log odds ``(B, n)`` of rows ``(n, p - 1)``."""
         return np.asarray(self.mean[:, :-1] @ rows.T + self.mean[:, -1:])

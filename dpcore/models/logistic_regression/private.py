@@ -368,7 +368,10 @@ def _fit_vips(
         average = now if average is None else averaged(average, now, weight)
         fit = logistic.step(average, logistic.precision(fit), floor)
         history.append(fit.mapped(np.eye(size) / unit))
-    return [step.noise_unknown() for step in history] if sigma is not None else history
+    if sigma is None:
+        return history
+    unknown = np.full((session.runs, size, size), np.nan)
+    return [replace(step, noise_covariance=unknown) for step in history]
 
 
 def _seen(released: NoisyOutcomes, settings: LogisticSettings, unit: float) -> NoisyOutcomes:

@@ -31,11 +31,6 @@ class Means:
         unknown = np.full(mean.shape, np.nan)
         return cls(mean, np.full(mean.shape, np.inf), unknown if spread is None else spread)
 
-    @classmethod
-    def released(cls, mean: Array, reach: Array) -> Means:
-        """Noisy means ``(...)`` of numbers that were cut."""
-        return cls(mean, reach, np.full(mean.shape, np.nan))
-
 
 @dataclass(frozen=True)
 class MeanParameters(ColumnParameters):

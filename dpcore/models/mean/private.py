@@ -112,7 +112,7 @@ class MeanRecipe(Recipe):
                 way = _one_bit if settings.trust == "local_onebit" else _local
             estimate, scale = way(session, settings, multiplier, spread)
         inside = np.clip(estimate, -1.0, 1.0)  # no mean is outside the bounds
-        mean = Means.released(inside, scale)
+        mean = Means(inside, scale, np.full_like(inside, np.nan))
         return Runs(mean, (mean,))
 
     def parameters(self, batch: Means, run: int, public: PublicFrame) -> MeanParameters:
