@@ -107,7 +107,7 @@ def sight(setting: Setting, public: PublicFrame, rows: int, exact: Factors) -> t
     Source: Baik, Ben Arous, Peche 2005; see ``visible.least_visible``.
     """
     square = (public.radius * setting.clip) ** 2
-    per_multiplier = squares_noise(public.dim, 1.0, setting.adjacency) / rows
+    per_multiplier = squares_noise(public.dim, setting.adjacency) / rows
     per_multiplier *= setting.rows_per_person
     if setting.mode == "proved" and dict(setting.words).get("ball") != "limits":
         square = float(np.trace(exact.covariance()[0]))

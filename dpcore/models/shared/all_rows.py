@@ -122,7 +122,7 @@ def aimed(session: Session[Any], at: Location, multiplier: Array) -> Aim:
 def unit_noise(session: Session[Any], at: Location) -> Array:
     """Noise ``(B,)`` in a diagonal entry of the mean of squares of rows clipped to 1, at noise
     multiplier 1."""
-    noise = squares_noise(session.public.dim, 1.0, session.adjacency)
+    noise = squares_noise(session.public.dim, session.adjacency)
     return np.asarray(noise * session.rows_per_person / at.rows)
 
 
@@ -168,10 +168,10 @@ def second_moments(
     )
 
 
-def squares_noise(dim: int, radius: float, adjacency: str) -> float:
+def squares_noise(dim: int, adjacency: str) -> float:
     """Noise deviation in a diagonal entry of the proved release's sum of squares, at noise
     multiplier 1: what decides which factors can be seen."""
-    contribution = MixtureMoments.normalised(1, dim, "full", radius, _weights(dim))
+    contribution = MixtureMoments.normalised(1, dim, "full", 1.0, _weights(dim))
     return float(contribution.l2_sensitivity(adjacency) * contribution.scale("squares"))
 
 

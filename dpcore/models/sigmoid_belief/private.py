@@ -216,7 +216,7 @@ def _noises(session: Session[BinaryRows], factor: Array) -> tuple[Array, Array]:
     later /= math.sqrt(MOMENTS)
     if session.rows is not None:
         visible = session.source.visible
-        unit = squares_noise(visible, 1.0, session.adjacency) * session.rows_per_person
+        unit = squares_noise(visible, session.adjacency) * session.rows_per_person
         hidden = visible * unit * later[3] > HIDDEN * session.rows
         turned = np.where(hidden, (later[3], first, later[1]), (first, later[1], later[3]))
         first, later[1], later[3] = turned
