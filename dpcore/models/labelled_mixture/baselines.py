@@ -12,10 +12,10 @@ import math
 import numpy as np
 
 from dpcore.arrays import Array
-from dpcore.errors import InputError
 from dpcore.models.labelled_mixture import mathematics as labelled
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
 from dpcore.models.labelled_mixture.min_trace import min_trace_covariance
+from dpcore.models.labelled_mixture.public_features import demand_public_features
 from dpcore.models.labelled_mixture.staged import Ball, clips, in_ball, moments, public_ball
 from dpcore.wall.data import LabelledRows
 from dpcore.wall.session import Noise, Session
@@ -52,12 +52,7 @@ def _colored(
     session: Session[LabelledRows], ball: Ball, factor: Array, solver: str
 ) -> NoisyMoments:
     """The same sums; those of features with noise shaped by the features."""
-    if session.private and session.adjacency != "label":
-        raise InputError(
-            "method",
-            "the noise of method colored is shaped by the features, which this adjacency protects",
-            "choose adjacency label, or another method",
-        )
+    demand_public_features(session, "colored")
     dim = session.public.dim
     frames, _ = in_ball(session, ball)
     rows = (session.public_features() - ball.center) / ball.radius
