@@ -115,15 +115,14 @@ def fit(session: Session[LabelledRows], factor: Array, target: str) -> Runs[Labe
     if session.private:
         noise += shape.l2_sensitivity(session.adjacency) * session.rows_per_person
     noise *= shape.scale("squares")
-    started = _started(session, distances, shape, noise * multipliers[0])
-    classes, counts = started.classes, started.counts
+    classes, counts, first = _started(session, distances, shape, noise * multipliers[0])
     history, clipping = list[LabelledMixture](), list[ClassFrames]()
     for what, multiplier in zip(STEPS, multipliers, strict=True):
         sizes = labelled.usable(*counts)
         radius = clip_radius(dim, (noise * multiplier)[:, None] / sizes)
         left = clipped_share(dim, radius**2)
         if what == STEPS[0]:
-            radius, left = (np.repeat(part, sizes.shape[1], axis=1) for part in started.ball)
+            radius, left = (np.repeat(part, sizes.shape[1], axis=1) for part in first)
         white = whitening(classes.covariances)[0]
         frames = ClassFrames(classes.means, white / radius[..., None, None])
         clipping.append(frames)
@@ -142,23 +141,15 @@ def fit(session: Session[LabelledRows], factor: Array, target: str) -> Runs[Labe
     return Runs(history[-1], history, clipping)
 
 
-@dataclass(frozen=True)
-class _Started:
-    """What a fit begins with: classes of which nothing is known; counts ``(B, K)`` of their rows
-    with the noise ``(B,)`` in them; radius ``(B, 1)`` of the first ball, in deviations, and the
-    share ``(B, 1)`` of the mean square that it leaves."""
-
-    classes: Classes
-    counts: tuple[Array, Array]
-    ball: tuple[Array, Array]
-
-
 def _started(
     session: Session[LabelledRows], multiplier: Array, shape: LabelledMoments, noise: Array
-) -> _Started:
-    """From a histogram with a multiplier ``(B,)``; noise ``(B,)``: in a square of the first step.
+) -> tuple[Classes, tuple[Array, Array], tuple[Array, Array]]:
+    """From a histogram with a multiplier ``(B,)``: classes of which nothing is known; counts
+    ``(B, K)`` of their rows with the noise ``(B,)`` in them; radius ``(B, 1)`` of the first ball,
+    in deviations, and the share ``(B, 1)`` of the mean square that it leaves.
 
-    Where features are public so are their distances, and the histogram has one bin.
+    noise ``(B,)``: in a square of the first step. Where features are public so are their distances,
+    and the histogram has one bin.
     """
     runs, classes, dim = session.runs, session.source.components, session.public.dim
     ball = public_ball(session)
@@ -173,26 +164,19 @@ def _started(
     )
     counts = histogram.sum(axis=2), math.sqrt(histogram.shape[2]) * sd
     if public:
-        covariance, radius, left = _shape_of_all(session, ball)
-        covariances = np.broadcast_to(covariance, (runs, classes, dim, dim))
-        return _Started(
-            Classes.unseen(means, covariances),
-            counts,
-            (np.full((runs, 1), radius), np.full((runs, 1), left)),
-        )
-    number = number_of_rows(session, counts[0])
-    several = math.sqrt(classes)
-    norms = reach(histogram.sum(axis=1)[:, ::-1], several * sd, number, ball.radius, USUAL_NORM)
-    square, crossing = norms.steady_square, (shape.square_weight / shape.mean_weight) ** 2
-    clip = norms.clip_squares(several * noise / number, square, dim, crossing)
-    deviation = np.sqrt(NARROWER * square / dim)
-    covariances = np.square(deviation)[:, None, None, None] * np.eye(dim)
-    covariances = np.broadcast_to(covariances, (runs, classes, dim, dim))
-    return _Started(
-        Classes.unseen(means, covariances),
-        counts,
-        ((clip.radius / deviation)[:, None], clip.left[:, None]),
-    )
+        covariance, *first = _shape_of_all(session, ball)
+        radius, left = (np.full((runs, 1), number) for number in first)
+    else:
+        number, several = number_of_rows(session, counts[0]), math.sqrt(classes)
+        together = histogram.sum(axis=1)[:, ::-1]
+        norms = reach(together, several * sd, number, ball.radius, USUAL_NORM)
+        square, crossing = norms.steady_square, (shape.square_weight / shape.mean_weight) ** 2
+        clip = norms.clip_squares(several * noise / number, square, dim, crossing)
+        deviation = np.sqrt(NARROWER * square / dim)
+        covariance = np.square(deviation)[:, None, None, None] * np.eye(dim)
+        radius, left = (clip.radius / deviation)[:, None], clip.left[:, None]
+    covariances = np.broadcast_to(covariance, (runs, classes, dim, dim))
+    return Classes.unseen(means, covariances), counts, (radius, left)
 
 
 def _shape_of_all(session: Session[LabelledRows], ball: Ball) -> tuple[Array, float, float]:
