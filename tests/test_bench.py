@@ -47,8 +47,10 @@ KEYS = {
     "peak_mib",
 }
 STAND_IN, ABSENT = "numpy", "a-peer-that-is-not-there"
-TINY = gmm.Iterations(300, 2, 2, few=1, many=15, repetitions=1)
-TINY_GRID = gmm.Batch(300, 2, 2, iterations=2, epsilons=(1.0, 1e6), draws=2, repetitions=1)
+TINY = gmm.Iterations(gmm.Data(300, 2, 2), few=1, many=15, repetitions=1)
+TINY_GRID = gmm.Batch(
+    gmm.Data(300, 2, 2), iterations=2, epsilons=(1.0, 1e6), draws=2, repetitions=1
+)
 
 
 @pytest.fixture
@@ -469,7 +471,7 @@ def test_growth_measures_what_other_benches_measure() -> None:
     once = {point.case for point in growth.CASES}
     assert len(once) == len(growth.CASES) - 3 * 2  # three axes share a curve's base
     small = [p for p in growth.CASES if (p.axis, p.size) == ("rows", 3_000)]
-    assert [p.case.rows for p in small if isinstance(p.case, gmm.Iterations)] == [3_000]
+    assert [p.case.data.rows for p in small if isinstance(p.case, gmm.Iterations)] == [3_000]
 
 
 def _row(ratio: float | None, **changes: object) -> dict[str, object]:

@@ -66,6 +66,9 @@ class Data:
         schema = Schema.ball_of(names, None, 1.0)
         return PrivateTable.seal(pd.DataFrame(rows, columns=names), schema)
 
+    def __str__(self) -> str:
+        return f"{self.rows} x {self.dim}, K={self.components}"
+
 
 class Mixtures(Case):
     """Both sides at the same start."""
@@ -80,21 +83,18 @@ class Iterations(Mixtures):
     quality: mean log-likelihood of a row after ``many`` iterations, each side by its own code.
     """
 
-    rows: int
-    dim: int
-    components: int
+    data: Data
     few: int
     many: int
     repetitions: int = 4
 
     def measure(self) -> Row:
-        data = Data(self.rows, self.dim, self.components)
-        rows = data.simulate()
-        table, start = data.seal(rows), _start(rows, self.components)
+        rows, components = self.data.simulate(), self.data.components
+        table, start = self.data.seal(rows), _start(rows, components)
         least = least_seconds(
             [
-                lambda: _ours(table, self.components, self.few),
-                lambda: _ours(table, self.components, self.many),
+                lambda: _ours(table, components, self.few),
+                lambda: _ours(table, components, self.many),
                 lambda: _peer(rows, start, self.few),
                 lambda: _peer(rows, start, self.many),
                 on_one_core(lambda: _peer(rows, start, self.few)),
@@ -105,11 +105,11 @@ class Iterations(Mixtures):
         step_seconds = np.diff(np.reshape(least, (3, 2)))[:, 0] / (self.many - self.few)
         ours, every_core, one_core = step_seconds.tolist()
         return self.row(
-            f"gmm {self.rows} x {self.dim}, K={self.components}",
+            f"gmm {self.data}",
             "EM iteration",
             (ours, every_core),
             (
-                _ours(table, self.components, self.many).score(table),
+                _ours(table, components, self.many).score(table),
                 float(_peer(rows, start, self.many).score(rows)),
             ),
             self.alone,
@@ -118,8 +118,7 @@ class Iterations(Mixtures):
 
     def alone(self) -> None:
         """Simulate and fit."""
-        data = Data(self.rows, self.dim, self.components)
-        _ours(data.seal(data.simulate()), self.components, self.many)
+        _ours(self.data.seal(self.data.simulate()), self.data.components, self.many)
 
 
 @dataclass(frozen=True)
@@ -130,18 +129,15 @@ class Batch(Mixtures):
     quality: mean log-likelihood of a row; ours: median over the draws at the largest budget.
     """
 
-    rows: int
-    dim: int
-    components: int
+    data: Data
     iterations: int
     epsilons: Sequence[float] = EPSILONS
     draws: int = 13
     repetitions: int = 2
 
     def measure(self) -> Row:
-        data = Data(self.rows, self.dim, self.components)
-        rows = data.simulate()
-        table, start = data.seal(rows), _start(rows, self.components)
+        rows, components = self.data.simulate(), self.data.components
+        table, start = self.data.seal(rows), _start(rows, components)
         count = len(self.epsilons) * self.draws
 
         def peer() -> list[GaussianMixture]:
@@ -153,7 +149,7 @@ class Batch(Mixtures):
         # own units are unit coordinates here
         scores = gmm.log_density(self._grid(table).runs.final, rows)
         return self.row(
-            f"gmm {self.rows} x {self.dim}, K={self.components}, {count} fits",
+            f"gmm {self.data}, {count} fits",
             f"{len(self.epsilons)} budgets x {self.draws} draws, {self.iterations} iterations",
             (ours, every_core),
             (
@@ -166,8 +162,7 @@ class Batch(Mixtures):
 
     def alone(self) -> None:
         """Simulate and fit the grid."""
-        data = Data(self.rows, self.dim, self.components)
-        self._grid(data.seal(data.simulate()))
+        self._grid(self.data.seal(self.data.simulate()))
 
     def _grid(self, table: PrivateTable) -> Grid:
         return fit_grid(
@@ -175,7 +170,7 @@ class Batch(Mixtures):
             table,
             privacy=[Privacy(epsilon=epsilon, delta=1e-5) for epsilon in self.epsilons],
             draws=range(self.draws),
-            n_components=self.components,
+            n_components=self.data.components,
             iterations=self.iterations,
             seed=0,
         )
@@ -185,49 +180,36 @@ def _ours(table: PrivateTable, components: int, iterations: int) -> Fit:
     return fit("gmm", table, privacy=None, n_components=components, iterations=iterations)
 
 
-@dataclass(frozen=True)
-class _Start:
-    """Where both begin: weights ``(K,)``, means ``(K, d)``, precisions ``(K, d, d)``."""
-
-    weights: Array
-    means: Array
-    precisions: Array
-
-
-def _start(rows: Array, components: int) -> _Start:
-    """Our data-free start in the frame where all rows have mean 0 and covariance 1."""
+def _start(rows: Array, components: int) -> dict[str, Array]:
+    """Our data-free start in the frame where all rows have mean 0 and covariance 1, as the peer
+    takes it."""
     start = gmm.start(1, components, rows.shape[1], 0)
     covariance = np.cov(rows, rowvar=False, bias=True)
     values, vectors = np.linalg.eigh(covariance)
     root = (vectors * np.sqrt(values)) @ vectors.T
     shapes = root @ start.covariances[0] @ root
-    return _Start(
-        start.weights[0], rows.mean(axis=0) + start.means[0] @ root, np.linalg.inv(shapes)
-    )
+    return {
+        "weights_init": start.weights[0],
+        "means_init": rows.mean(axis=0) + start.means[0] @ root,
+        "precisions_init": np.linalg.inv(shapes),
+    }
 
 
-def _peer(rows: Array, start: _Start, iterations: int) -> GaussianMixture:
+def _peer(rows: Array, start: dict[str, Array], iterations: int) -> GaussianMixture:
     """The peer, fitted: exactly so many iterations, hence its warning that it did not converge."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.mixture import GaussianMixture
 
-    model = GaussianMixture(
-        len(start.weights),
-        max_iter=iterations,
-        tol=0.0,
-        reg_covar=0.0,
-        weights_init=start.weights,
-        means_init=start.means,
-        precisions_init=start.precisions,
-    )
+    count = len(start["weights_init"])
+    model = GaussianMixture(count, max_iter=iterations, tol=0.0, reg_covar=0.0, **start)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(rows)
 
 
 CASES = (
-    Iterations(26_733, 10, 3, few=2, many=42),
-    Iterations(1_250_000, 2, 10, few=1, many=5),
-    Iterations(50_000, 100, 10, few=1, many=4),
-    Batch(5_000, 2, 3, iterations=5),
+    Iterations(Data(26_733, 10, 3), few=2, many=42),
+    Iterations(Data(1_250_000, 2, 10), few=1, many=5),
+    Iterations(Data(50_000, 100, 10), few=1, many=4),
+    Batch(Data(5_000, 2, 3), iterations=5),
 )

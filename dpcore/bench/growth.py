@@ -72,7 +72,7 @@ def power(sizes: Sequence[float], seconds: Sequence[float]) -> float:
 
 def _gmm(rows: int, columns: int, groups: int) -> Case:
     many = 5 if rows * columns * groups > 10**6 else 12
-    return gmm.Iterations(rows, columns, groups, few=2, many=many, repetitions=2)
+    return gmm.Iterations(gmm.Data(rows, columns, groups), few=2, many=many, repetitions=2)
 
 
 def _kmeans(rows: int, columns: int, groups: int) -> Case:
