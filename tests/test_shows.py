@@ -22,8 +22,8 @@ from dpcore.declaration import declarations
 from dpcore.errors import InputError
 from dpcore.evaluation.study import BudgetGrid, References, Setting, budget_grid, references
 from dpcore.figures.budget import Words, budget_scene
-from dpcore.figures.cells import Cells
 from dpcore.figures.density import HELD, Density, density, levels_of
+from dpcore.figures.layers import Cells
 from dpcore.figures.marginals import BINS, Marginals, histograms
 from dpcore.figures.number_table import drawing
 from dpcore.figures.plotly import scene_figure

@@ -25,7 +25,7 @@ from dpcore.errors import WallError
 from dpcore.evaluation.steps import clipped_in_steps, spending, walk
 from dpcore.evaluation.study import Setting, budget_grid, fitted, references
 from dpcore.evaluation.yardstick import scorer_of, yardstick
-from dpcore.figures.columns import Columns
+from dpcore.figures.layers import Columns
 from dpcore.figures.plotly import scene_figure
 from dpcore.figures.scene import Ellipses, Scene
 from dpcore.figures.steps import steps_scene

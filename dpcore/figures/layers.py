@@ -20,8 +20,6 @@ from numpy.typing import ArrayLike
 from dpcore.arrays import Array
 from dpcore.checks import one_of
 from dpcore.errors import InputError
-from dpcore.figures.cells import Cells
-from dpcore.figures.columns import Columns
 from dpcore.figures.density import Density
 from dpcore.figures.heatmap import Heat
 from dpcore.figures.marginals import Marginals
@@ -291,6 +289,43 @@ class Bars:
             raise InputError("bars", "ghosts and names do not match", "give one per bar")
         if len(self.colours or ()) != count or (self.tips and len(self.tips) != count):
             raise InputError("bars", "colours or tips do not match the names", "give one per bar")
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A table of texts: heads (C,) over the columns, names (R,) beside the rows.
+
+    labels: the texts row by row, (R C,), or (S, R C) when they move.
+    """
+
+    kind: ClassVar[str] = "cells"
+    heads: tuple[str, ...]
+    names: tuple[str, ...]
+    labels: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        steps = self.labels if self.labels and not isinstance(self.labels[0], str) else None
+        if any(
+            len(texts) != len(self.heads) * len(self.names) for texts in steps or (self.labels,)
+        ):
+            raise InputError("cells", "the texts do not fill the table", "give one per cell")
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Columns at ``x`` (B,), ``values`` (B,) high, with ``inner`` (B,) inside; the same at every
+    step of a slider.
+
+    names: a sentence for each, for readouts and tables. pick: what the app reads a picked one
+    under; empty: none can be picked.
+    """
+
+    kind: ClassVar[str] = "columns"
+    x: ArrayLike
+    values: ArrayLike
+    inner: ArrayLike
+    names: tuple[str, ...]
+    pick: str = ""
 
 
 Layer = (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from dpcore.arrays import Array
-from dpcore.figures.cells import Cells
+from dpcore.figures.layers import Cells
 from dpcore.figures.model_plot import NO_FIT, Drawing, brief
 from dpcore.figures.scene import Axis
 

@@ -16,11 +16,10 @@ from dpcore.errors import InputError
 from dpcore.evaluation.composition import Prices
 from dpcore.evaluation.study import Study
 from dpcore.figures.budget import study_scene
-from dpcore.figures.cells import Cells
-from dpcore.figures.columns import Columns
 from dpcore.figures.composition import prices_scene
 from dpcore.figures.density import Density
 from dpcore.figures.heatmap import BLUE, ORANGE, WHITE, Heat
+from dpcore.figures.layers import Cells, Columns
 from dpcore.figures.marginals import Marginals
 from dpcore.figures.ranked import Ranked
 from dpcore.figures.scene import (

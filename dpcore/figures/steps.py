@@ -9,8 +9,8 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.evaluation.steps import Spending
-from dpcore.figures.columns import Columns
 from dpcore.figures.composition import COLOURS
+from dpcore.figures.layers import Columns
 from dpcore.figures.scene import Axis, Cursor, Curve, Panel, Rule, Scene
 from dpcore.privacy.guarantee import show
 

@@ -6,9 +6,9 @@ import numpy as np
 import streamlit as st
 
 from app.live import live
-from dpcore.figures.cells import Cells
 from dpcore.figures.density import Density, levels_of
 from dpcore.figures.heatmap import Heat
+from dpcore.figures.layers import Cells
 from dpcore.figures.marginals import Marginals
 from dpcore.figures.scene import (
     Axis,
