@@ -17,7 +17,7 @@ from dpcore.figures.model_plot import NO_FIT, brief, column_title, own_units
 from dpcore.figures.scene import Axis, Bars, Cursor, Curve, Layer, Panel, Rule, Scene
 from dpcore.figures.utility_curve import EPSILON
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
-from dpcore.models.labelled_mixture.worth import Allocation, Worth, class_divergences
+from dpcore.models.labelled_mixture.worth import TITLES, Allocation, Worth, class_divergences
 from dpcore.privacy.guarantee import show, show_bound
 
 BINS, POINTS = 30, 61
@@ -255,8 +255,8 @@ def _other_ways(worth: Worth | None) -> list[Curve]:
     if worth is None:
         return []
     curves = []
-    for at, way in enumerate(worth.ways):
-        low, middle, high = _band(way.divergence)
+    for at, (way, divergence) in enumerate(worth.ways.items()):
+        low, middle, high = _band(divergence)
         colour = 1 + at % 5
         curves.append(
             Curve(
@@ -266,8 +266,8 @@ def _other_ways(worth: Worth | None) -> list[Curve]:
                 hi=_inside(high),
                 colour=colour,
                 dash=colour if at < 5 else 0,
-                label=way.title,
-                name=way.title,
+                label=TITLES[way],
+                name=TITLES[way],
             )
         )
     return curves

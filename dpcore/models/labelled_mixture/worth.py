@@ -53,28 +53,16 @@ OF_LABELS = ("public_features", "mte", "colored", "paper")  # ways that take fea
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way of releasing: divergence ``(E, D)`` from the exact classes, NaN where none is."""
-
-    name: str
-    divergence: Array
-
-    @property
-    def title(self) -> str:
-        """What it is called on screen."""
-        return TITLES[self.name]
-
-
-@dataclass(frozen=True)
 class Worth:
     """Ways at budgets E, and the share of rows rightly named by what the study's own way teaches.
 
-    taught ``(E, T)``: by votes of synthetic rows, as many as ``rows``; exact: of so many exact
-    rows, none of which is asked about. left_out: ways too slow for so many rows.
+    ways: the divergences ``(E, D)`` of each from the exact classes. taught ``(E, T)``: by votes of
+    synthetic rows, as many as ``rows``; exact: of so many exact rows, none of which is asked about.
+    left_out: ways too slow for so many rows.
     """
 
     epsilons: tuple[float, ...]
-    ways: tuple[Way, ...]
+    ways: dict[str, Array]
     taught: Array
     exact: float
     rows: int
@@ -103,8 +91,10 @@ def worth_of(
         if name != own_way(setting) and (setting.adjacency == "label" or name not in OF_LABELS)
     ]
     slow = [name for name in lawful if exact.sizes.sum() > MOST_ROWS.get(name, np.inf)]
-    ways = [_way(name, table, setting, epsilons, exact) for name in lawful if name not in slow]
-    measured = tuple(way for way in ways if way is not None)
+    ways = {
+        name: _way(name, table, setting, epsilons, exact) for name in lawful if name not in slow
+    }
+    measured = {name: away for name, away in ways.items() if away is not None}
     taught, best, rows = _taught(grid, chosen, scorer, setting.seed)
     return Worth(epsilons, measured, taught, best, rows, tuple(TITLES[name] for name in slow))
 
@@ -121,8 +111,9 @@ def _way(
     setting: Setting,
     epsilons: Sequence[float],
     exact: LabelledMixture,
-) -> Way | None:
-    """One way with fresh noise at the same budgets; ``None`` where it is refused."""
+) -> Array | None:
+    """Divergences ``(E, D)`` of one way with fresh noise at the same budgets; ``None`` where it is
+    refused."""
     target = tuple((word, value) for word, value in setting.words if word == "target")
     other = replace(
         setting,
@@ -135,7 +126,7 @@ def _way(
         grid = fitted(table, other, [other.request(e) for e in epsilons], range(draws))
     except DPCoreError:
         return None
-    return Way(name, divergence(grid.runs.final, exact).reshape(len(epsilons), draws))
+    return divergence(grid.runs.final, exact).reshape(len(epsilons), draws)
 
 
 def divergences(grid: BudgetGrid, exact: LabelledMixture) -> Array:
