@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.accounting import best_proof, calibrate
-from dpcore.accounting.base import noise_of
+from dpcore.accounting.base import noise_of, scaled
 from dpcore.arrays import Array
 from dpcore.auditing.audit import Clouds
 from dpcore.errors import InputError
@@ -74,7 +74,7 @@ class BareMechanism:
         else:
             unit = float(np.asarray(noise_of(self.event)))
             noise = unit * float(calibrate((self.event,), epsilon, delta, privacy.accountant))
-        proof = best_proof((_with_noise(self.event, noise),), delta)
+        proof = best_proof(scaled((self.event,), noise), delta)
         claim = Claim(epsilon, delta, CLASSIC, proof.epsilon <= epsilon)
         here, there = (noise * share * self.draw(seed + 1 + which, runs) for which in (0, 1))
         return Clouds(
@@ -85,16 +85,6 @@ class BareMechanism:
             proof=proof,
             scene="a number that differs by its sensitivity between the two tables",
         )
-
-
-def _with_noise(event: Event, noise: float) -> Event:
-    match event.mechanism:
-        case Gaussian():
-            return Event(Gaussian(noise))
-        case Laplace():
-            return Event(Laplace(noise))
-        case _:
-            return Event(DiscreteGaussian(noise, None, STEPS))
 
 
 def _normal(seed: int, runs: int) -> Array:
