@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpcore as dp
-from dpcore.auditing.release_exhibits import (
+from dpcore.auditing.exhibits.labelled import (
     empty_neighbours,
     mapping_support,
     noise_that_reads,
@@ -27,7 +27,7 @@ WORKED_OUT = (two_classes, mapping_support, empty_neighbours, rank_one_noise)
 
 @pytest.mark.parametrize("show", [*COUNTED, *WORKED_OUT], ids=lambda show: show.__name__)
 def test_every_exhibit_refutes_its_claim(show: Any) -> None:
-    shown = show(runs=400) if show in COUNTED else show()
+    shown = (show(runs=400) if show in COUNTED else show()).shown
     assert shown.refuted
     assert shown.attained <= 1.0
     assert (shown.counted is None) == (shown.confidence == 1.0)
@@ -47,12 +47,12 @@ def test_noise_that_only_adds_is_not_below_in_any_dimension() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 5.0])
 def test_one_sided_noise_shows_at_every_epsilon(epsilon: float) -> None:
-    assert one_sided_noise(epsilon, runs=400).attained > 0.8
+    assert one_sided_noise(epsilon, runs=400).shown.attained > 0.8
 
 
 def test_the_mapping_fails_below_27() -> None:
     """Neighbours share 2K - 2 of K(K-1) + 1 points: 0.999 x 13/21 at K = 5."""
-    assert mapping_support().attained == pytest.approx(0.999 * 13.0 / 21.0, abs=1e-4)
+    assert mapping_support().shown.attained == pytest.approx(0.999 * 13.0 / 21.0, abs=1e-4)
     assert mapping_support(20.0).refuted
     assert not mapping_support(40.0).refuted
 
@@ -64,7 +64,7 @@ def test_the_mapping_fails_below_27() -> None:
 def test_rank_one_noise_has_the_delta_of_an_integral(
     dim: int, delta: float, tolerance: float
 ) -> None:
-    assert rank_one_noise(dim=dim).attained == pytest.approx(delta, rel=tolerance)
+    assert rank_one_noise(dim=dim).shown.attained == pytest.approx(delta, rel=tolerance)
 
 
 def test_rank_one_noise_holds_in_three_dimensions() -> None:
@@ -73,7 +73,7 @@ def test_rank_one_noise_holds_in_three_dimensions() -> None:
 
 def test_two_classes_cost_more_than_one() -> None:
     assert two_classes(1.0).refuted
-    assert two_classes(1.0).attained == pytest.approx(2.8e-5, rel=0.01)
+    assert two_classes(1.0).shown.attained == pytest.approx(2.8e-5, rel=0.01)
 
 
 @pytest.mark.parametrize("method", ["gaussian", pytest.param("staged", marks=pytest.mark.merge)])

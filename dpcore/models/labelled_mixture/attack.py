@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from dpcore.auditing.audit import Clouds
+from dpcore.auditing.exhibits.labelled import far_row, sealed
 from dpcore.auditing.fits import FitAttack, Pair
 from dpcore.auditing.neighbours import DELTA, seal
 from dpcore.auditing.observe import ShortNoise, observe
-from dpcore.auditing.release_exhibits import far_row, sealed
 from dpcore.errors import InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.privacy import Privacy
