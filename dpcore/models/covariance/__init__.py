@@ -3,21 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dpcore.declaration import Metric, Model, Opening, Statement, World
 from dpcore.options import Settings
-
-
-@dataclass(frozen=True)
-class CovarianceSettings(Settings):
-    """There is nothing to choose: the whole matrix leaves, and all else is worked out from it."""
-
 
 MODEL = Model(
     name="covariance",
     package=__name__,
-    settings=CovarianceSettings,
+    settings=Settings,
     title="Covariance and PCA",
     single_title="Covariance and PCA",
     noun="a covariance matrix",

@@ -15,13 +15,14 @@ from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.distances import Distances
 from dpcore.fitting.recipe import Recipe, Runs
-from dpcore.models.covariance import CovarianceSettings, mathematics
+from dpcore.models.covariance import mathematics
 from dpcore.models.covariance.mathematics import Covariances
 from dpcore.models.covariance.parameters import CovarianceParameters
 from dpcore.models.shared.all_rows import EVENTS, release_in_ball
 from dpcore.models.shared.group_means import within
 from dpcore.models.shared.threads import one_thread
 from dpcore.models.shared.uneven_columns import SCALED_EVENTS, release_in_ellipsoid
+from dpcore.options import Settings
 from dpcore.privacy import Event, Ledger
 from dpcore.wall.session import Session
 
@@ -29,31 +30,31 @@ CAUTION = 3.0  # correlations bear what clipping takes from a column
 
 
 @dataclass(frozen=True)
-class _InBall(CovarianceSettings):
+class _InBall(Settings):
     """Of releases that were made before columns were scaled."""
 
 
 class CovarianceRecipe(Recipe):
     """One covariance matrix; see the module."""
 
-    options = CovarianceSettings
+    options = Settings
     in_own_units = CovarianceParameters.from_units
 
-    def events(self, settings: CovarianceSettings) -> tuple[Event, ...]:
+    def events(self, settings: Settings) -> tuple[Event, ...]:
         return EVENTS if isinstance(settings, _InBall) else SCALED_EVENTS
 
-    def as_made(self, settings: CovarianceSettings, ledger: Ledger) -> CovarianceSettings:
+    def as_made(self, settings: Settings, ledger: Ledger) -> Settings:
         older = len(ledger) == len(EVENTS)
         return _InBall(**vars(settings)) if older else settings
 
-    def takes_persons(self, settings: CovarianceSettings) -> bool:
+    def takes_persons(self, settings: Settings) -> bool:
         return True
 
     @one_thread()
     def fit(
         self,
         session: Session[Any],
-        settings: CovarianceSettings,
+        settings: Settings,
         noise: Array,
         published: PublishedBudget | None,
     ) -> Runs[Covariances]:

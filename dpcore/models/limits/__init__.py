@@ -3,21 +3,13 @@ al. 2020, who bound sums so)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dpcore.declaration import Metric, Model, Opening, Statement, World
 from dpcore.options import Settings
-
-
-@dataclass(frozen=True)
-class LimitsSettings(Settings):
-    """There is nothing to choose: every column's limits are narrowed as far as noise allows."""
-
 
 MODEL = Model(
     name="limits",
     package=__name__,
-    settings=LimitsSettings,
+    settings=Settings,
     title="Narrower limits",
     single_title="Narrower limits",
     noun="narrower limits",

@@ -15,9 +15,9 @@ import numpy as np
 from dpcore.accounting.published import PublishedBudget
 from dpcore.arrays import Array
 from dpcore.fitting.recipe import Recipe, Runs
-from dpcore.models.limits import LimitsSettings
 from dpcore.models.limits import mathematics as narrow
 from dpcore.models.limits.parameters import Limits, LimitsParameters
+from dpcore.options import Settings
 from dpcore.privacy import Event, Gaussian
 from dpcore.wall.data import NumberRows
 from dpcore.wall.session import Noise, Session
@@ -30,24 +30,24 @@ MISSING = "a missing cell is not counted"
 class LimitsRecipe(Recipe):
     """Narrower limits of all columns of numbers; see the module."""
 
-    options = LimitsSettings
+    options = Settings
     in_own_units = LimitsParameters.from_units
     opens = NumberRows
 
-    def events(self, settings: LimitsSettings) -> tuple[Event, ...]:
+    def events(self, settings: Settings) -> tuple[Event, ...]:
         return (Event(Gaussian(1.0), count=STEPS),)
 
-    def assumed(self, lines: tuple[str, ...], settings: LimitsSettings) -> tuple[str, ...]:
+    def assumed(self, lines: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
         """The usual lines, but for cells that are missing."""
         return tuple(MISSING if line.startswith("a missing cell") else line for line in lines)
 
-    def takes_persons(self, settings: LimitsSettings) -> bool:
+    def takes_persons(self, settings: Settings) -> bool:
         return True
 
     def fit(
         self,
         session: Session[NumberRows],
-        settings: LimitsSettings,
+        settings: Settings,
         noise: Array,
         published: PublishedBudget | None,
     ) -> Runs[Limits]:
