@@ -250,7 +250,13 @@ def review(
     synthetic = scenario.declared.reads != "outcome"
     return (
         texts.what_leaves(
-            scenario.title, thing, size, documents=documents, persons=persons, synthetic=synthetic
+            scenario.title,
+            thing,
+            size,
+            documents=documents,
+            persons=persons,
+            equal=unit if isinstance(schema, Schema) and schema.equal_weight else "",
+            synthetic=synthetic,
         ),
         texts.for_whom(protects(scenario.adjacency, unit, rows, thing, limited=persons)),
         texts.guarantee(scenario.epsilon, scenario.delta),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import wording
 from app_pages import data_of
@@ -30,6 +31,8 @@ from dpcore.privacy.guarantee import show
 from dpcore.releases.api import planned_noise
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger, Protected
+from dpcore.schema import Column, Schema
+from dpcore.wall.table import PrivateTable
 
 PATIENCE = 60
 PAGE = """
@@ -249,6 +252,11 @@ def test_where_an_id_limits_rows_the_review_does_not_say_that_all_are_fitted() -
     )
     assert "fitted to all rows in" in all_rows
     assert "fitted to the rows that count in" in some
+    columns = (Column("who", role="id", type="text"), Column("age", lower=0, upper=110))
+    schema = Schema(columns, unit="patient", rows_per_person=3, equal_weight=True)
+    table = PrivateTable.seal(pd.DataFrame({"who": ["a"], "age": [3.0]}), schema)
+    lines = releasing.review(Scenario(model="kmeans"), table, "stand-in")
+    assert "rows that count in 1 column, with the same weight for each patient; 1,000" in lines[0]
 
 
 @pytest.mark.parametrize("name", ["", "../out", "/elsewhere/out", "a/out", ".hidden", ".."])

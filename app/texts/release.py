@@ -177,16 +177,25 @@ def comparison(delta: float) -> str:
 
 # Review.
 def what_leaves(
-    model: str, thing: str, size: int, *, documents: bool, persons: bool, synthetic: bool
+    model: str,
+    thing: str,
+    size: int,
+    *,
+    documents: bool,
+    persons: bool,
+    synthetic: bool,
+    equal: str = "",
 ) -> str:
-    """What leaves. size: columns, or of documents public words. persons: an id says whose rows."""
+    """What leaves. size: columns, or of documents public words. persons: an id says whose rows.
+    equal: of whom, where all have the same weight."""
     over = f"over {size:,} public words" if documents else f"in {size} column{'s' * (size > 1)}"
     drawn = f"; 1,000 synthetic {thing}s drawn from the model;" if synthetic else ","
     read = f"the {thing}s that count" if persons else f"all {thing}s"
+    alike = f", with the same weight for each {equal}" if equal else ""
     return (
         f"**What leaves:** the parameters of the model ({model}), fitted to {read} "
-        f"{over}{drawn} and a report that names the data and, where it is public, the number of "
-        f"{'different ids' if persons else f'{thing}s'}."
+        f"{over}{alike}{drawn} and a report that names the data and, where it is public, the "
+        f"number of {'different ids' if persons else f'{thing}s'}."
     )
 
 
