@@ -233,7 +233,9 @@ class _Simulated:
         self.alike = fit.guarantee.limited and self.schema.equal_weight
         self.apart = self.rows / fit.guarantee.rows_per_person if self.alike else self.rows
         self.how = recipe(fit.model)
-        self.settings = self.how.as_made(_settings(self.how, fit.settings), fit.ledger)
+        rows_of_one = fit.guarantee.rows_per_person
+        settings = _settings(self.how, fit.settings)
+        self.settings = self.how.as_made(settings, fit.ledger, rows_of_one)
         if self.settings is None:
             raise _refused(EARLIER)
         reason = self.uncertainty.refuse(self.settings)

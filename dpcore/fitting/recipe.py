@@ -207,9 +207,10 @@ class Recipe:
         """The release whose noise multiplier a request may state."""
         return events[-1]
 
-    def as_made(self, settings: Any, ledger: Ledger) -> Any:
+    def as_made(self, settings: Any, ledger: Ledger, rows_of_one: int) -> Any:
         """The settings of a fit that made these releases, where they left a choice to it; ``None``
-        where another method than that of today made them."""
+        where another method than that of today made them. rows_of_one: the most that a person has.
+        """
         return settings
 
     def notes(self, settings: Any, schema: Schema) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ class CovarianceRecipe(Recipe):
     def events(self, settings: Settings) -> tuple[Event, ...]:
         return EVENTS if isinstance(settings, _InBall) else SCALED_EVENTS
 
-    def as_made(self, settings: Settings, ledger: Ledger) -> Settings:
+    def as_made(self, settings: Settings, ledger: Ledger, rows_of_one: int) -> Settings:
         older = len(ledger) == len(EVENTS)
         return _InBall(**vars(settings)) if older else settings
 

@@ -58,7 +58,9 @@ class FamilyRecipe(Recipe):
     def notes(self, settings: FamilySettings, schema: Schema) -> tuple[str, ...]:
         return self.family.notes(schema)
 
-    def as_made(self, settings: FamilySettings, ledger: Ledger) -> FamilySettings | None:
+    def as_made(
+        self, settings: FamilySettings, ledger: Ledger, rows_of_one: int
+    ) -> FamilySettings | None:
         """Rows of a narrow family were once looked at within the limits."""
         older = self.family.narrow and ledger.entries[0].what == WHOLE_MEAN
         return None if older else settings

@@ -118,7 +118,9 @@ class GradientRecipe(Recipe):
             "the data",
         )
 
-    def as_made(self, settings: GradientSettings, ledger: Ledger) -> GradientSettings | None:
+    def as_made(
+        self, settings: GradientSettings, ledger: Ledger, rows_of_one: int
+    ) -> GradientSettings | None:
         """What was taken for a number of rows that is not public was once less; and steps that led
         too far, as those of regressions can, were not halved."""
         entry = ledger.entries[-1]

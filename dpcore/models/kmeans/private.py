@@ -129,7 +129,7 @@ class KMeansRecipe(Recipe):
     def takes_persons(self, settings: KMeansSettings) -> bool:
         return settings.mode == "proved"
 
-    def as_made(self, settings: KMeansSettings, ledger: Ledger) -> KMeansSettings:
+    def as_made(self, settings: KMeansSettings, ledger: Ledger, rows_of_one: int) -> KMeansSettings:
         older = all(entry.what != START for entry in ledger.entries)
         return _InLargerBalls(**vars(settings)) if older else settings
 

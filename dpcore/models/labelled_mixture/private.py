@@ -88,7 +88,9 @@ class ReleaseRecipe(Recipe):
     def printed(self, request: Privacy, settings: ReleaseSettings) -> Printed | None:
         return labelled_published.printed(settings.method, settings.neighbours)
 
-    def as_made(self, settings: ReleaseSettings, ledger: Ledger) -> ReleaseSettings:
+    def as_made(
+        self, settings: ReleaseSettings, ledger: Ledger, rows_of_one: int
+    ) -> ReleaseSettings:
         alone = settings.method == "auto" and len(ledger) == 1
         return replace(settings, method="public_features") if alone else settings
 

@@ -39,7 +39,7 @@ from dpcore.wall.statistics import (
 )
 
 CLIPPED, TRUNCATED = "sum of clipped numbers", "sum of truncated numbers"
-COUNTED = ", and their number"
+SEVERAL, COUNTED = ", several of one person", ", and their number"
 
 
 class MeanRecipe(Recipe):
@@ -77,15 +77,17 @@ class MeanRecipe(Recipe):
             lines = (*lines, "each person randomises the numbers: nobody collects an exact row")
         return (*lines, "tau was chosen without looking at the data")
 
-    def as_made(self, settings: MeanSettings, ledger: Ledger) -> MeanSettings | None:
-        """Numbers were once clipped at a scale that could lie beyond the limits, and a count that
-        is not public had a smaller weight."""
+    def as_made(
+        self, settings: MeanSettings, ledger: Ledger, rows_of_one: int
+    ) -> MeanSettings | None:
+        """Numbers were once clipped at a scale that could lie beyond the limits, or was that of one
+        row for each person; and a count that is not public had a smaller weight."""
         if settings.trust != "central":
             return settings
         entry = ledger.entries[-1]
         counts = entry.adjacency == "add_remove" or "; 0 to " in (entry.proof or "")
         labels = (CLIPPED,) if settings.method == "clip" else (CLIPPED, TRUNCATED)
-        now = [label + COUNTED * counts for label in labels]
+        now = [label + SEVERAL * (rows_of_one > 1) + COUNTED * counts for label in labels]
         return settings if entry.what in now else None
 
     def takes_persons(self, settings: MeanSettings) -> bool:
@@ -137,10 +139,11 @@ def _central(
     """One noisy sum of bent numbers: their mean and where they bend ``(B, d)``. spread ``(d,)``:
     ``sqrt tau`` in units of the limits, as all three are."""
     dim = session.public.dim
+    most = 1 if settings.mode == "paper" else session.rows_per_person  # what the noise grows by
     bent = heavy_tails.central(
-        settings.method, multiplier, _expected_rows(session, settings), dim, settings.failure
+        settings.method, multiplier * most, _expected_rows(session, settings), dim, settings.failure
     ).within(spread)
-    summed = CLIPPED if bent.smoothing is None else TRUNCATED
+    summed = (CLIPPED if bent.smoothing is None else TRUNCATED) + SEVERAL * (most > 1)
     noisy = session.release(
         summed if session.rows else summed + COUNTED,
         BoxVector(dim, bent.largest, _count_weight(session)),
