@@ -18,6 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from studio.persons import ROWS, visits
 from support import every
 from test_documentation import page
 from test_wall_neighbours import COLUMNS, RECIPES, Compared, compared, hostile, people
@@ -370,6 +371,21 @@ def test_a_mean_of_long_tails_is_clipped_for_the_noise_of_all_rows_of_a_person()
     older = replace(fits[0].ledger.entries[0], what=CLIPPED)
     with pytest.raises(InputError, match=EARLIER):
         replace(fits[0], ledger=Ledger((older,))).intervals()
+
+
+def test_a_regression_clips_rows_for_the_noise_of_all_rows_of_a_person() -> None:
+    frame, rng = visits(), np.random.default_rng(1)
+    chance = 1.0 / (1.0 + np.exp(5.0 - frame["x"] + 0.5 * (frame["y"] - 5.0)))
+    frame["ill"] = (rng.random(len(frame)) < chance).astype(int)
+    columns = (*ROWS.columns, dp.Column("ill", role="target", type="binary"))
+    sealed = dp.load(frame, schema=replace(ROWS, columns=columns, equal_weight=True))
+    exact = dp.fit("logistic", sealed, privacy=None).parameters.coefficients
+    errors = [
+        np.linalg.norm(fit.parameters.coefficients - exact)
+        for seed in range(15)
+        for fit in (dp.fit("logistic", sealed, privacy=dp.Privacy(4.0, 1e-6), seed=seed),)
+    ]
+    assert np.median(errors) < 0.05, "0.06 where it is chosen for the noise of one row"
 
 
 def test_equal_weight_without_ids_is_refused_before_rows_are_read(tmp_path: Path) -> None:

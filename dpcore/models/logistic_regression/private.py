@@ -202,7 +202,8 @@ def _fit_in_ball(
         norms, first, distant, last = (multiplier / math.sqrt(share) for share in SHARES)
         at = located(session, norms, first, distant, USUAL_NORM)
         rows, middle, distances = at.rows, at.mean, at.distances
-    level = last * math.sqrt(size) * shape.l2_sensitivity(session.adjacency) / rows
+    unit = shape.l2_sensitivity(session.adjacency) * session.rows_per_person
+    level = last * math.sqrt(size) * unit / rows
     clear = CLEAR_LABELS if settings.only_labels else CLEAR
     held = LEAST_HELD + (1.0 - LEAST_HELD) / (1.0 + (level / clear) ** 2)
     clipped, correction = _clipped(distances, held, size - 1)
