@@ -52,8 +52,8 @@ function linearTicks(low, high, count) {
 }
 
 /**
- * Ticks inside the visible range: nice steps, or 0.1 0.3 1 3 10 on a log axis; on a short one every
- * power of ten, or every second...
+ * Ticks inside the visible range: nice steps, or 0.1 0.3 1 3 10 on a log axis; on a short one powers
+ * of ten, or some of them.
  * @param {Axis} axis
  * @param {Range} range
  * @param {number} count about so many

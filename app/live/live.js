@@ -41,6 +41,8 @@ export function gone(cards, panels) {
   return [...cards].filter((id) => !ids.has(id));
 }
 
+const page = /** @type {{ dpLive?: Live[] }} */ (/** @type {unknown} */ (globalThis));
+
 export class Live {
   /** @type {Scene} the one that is drawn */ scene;
   /** @type {Slider} that it follows */ slider;
@@ -71,6 +73,7 @@ export class Live {
   constructor(parent) {
     this.root = make("div", { class: "dpl" });
     parent.append(this.root);
+    page.dpLive = [...(page.dpLive ?? []), this];
     // The width only: a layout may change the height.
     this.size = new ResizeObserver(() => {
       if (this.root.clientWidth !== this.width) this.layout();
@@ -325,6 +328,12 @@ export class Live {
     return this.scene.labels[this.step];
   }
 
+  /** Whether it fills texts of a name: the last does, or two would in turn for ever.
+   * @param {string | undefined} name */
+  says(name = "") {
+    return page.dpLive?.findLast((live) => live.scene?.live_text[name]) === this;
+  }
+
   /** Texts elsewhere on the page that follow the slider. */
   fillLiveText() {
     if (!this.scene) return;
@@ -332,8 +341,9 @@ export class Live {
     /** @type {NodeListOf<HTMLElement>} */
     const nodes = document.querySelectorAll("[data-live]");
     for (const node of nodes) {
+      if (!this.says(node.dataset.live)) continue;
+      if (node.dataset.liveStep === mark && node.hasChildNodes()) continue;
       const texts = this.scene.live_text[node.dataset.live ?? ""];
-      if (!texts || (node.dataset.liveStep === mark && node.hasChildNodes())) continue;
       node.dataset.liveStep = mark;
       node.replaceChildren(...boldParts(texts[this.step]));
     }
@@ -341,7 +351,8 @@ export class Live {
     const bars = document.querySelectorAll("[data-live-width]");
     for (const bar of bars) {
       const widths = this.scene.live_text[bar.dataset.liveWidth ?? ""];
-      if (widths && bar.style.width !== widths[this.step]) bar.style.width = widths[this.step];
+      if (!this.says(bar.dataset.liveWidth) || bar.style.width === widths[this.step]) continue;
+      bar.style.width = widths[this.step];
     }
   }
 
@@ -352,6 +363,7 @@ export class Live {
   }
 
   remove() {
+    page.dpLive = page.dpLive?.filter((live) => live !== this);
     cancelAnimationFrame(this.frameAsked);
     clearTimeout(this.timer);
     clearTimeout(this.again);

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import streamlit as st
 
@@ -251,6 +253,10 @@ late = last.empty()
 everything = "everything" in st.query_params
 scene = demo(seed, position, 1.07 if exact else None, everything)
 result = live({"eps ilon": scene}, key="demo")
+if "twice" in st.query_params:
+    st.select_slider("other", list(range(STEPS)), 26, key="other")
+    text = {"sentence": tuple(f"Said twice at {step}." for step in range(STEPS))}
+    live({"other": replace(scene, live_text=text)}, key="twice")
 if right.button("run again"):
     st.html('<p data-live="sentence" id="late"></p>')
 late.html(f'<p id="python">python:{position} ring:{result.ring}</p>')

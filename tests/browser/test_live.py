@@ -67,6 +67,19 @@ def everything(page: Any, server: Any) -> Any:
     return page
 
 
+def test_of_two_pictures_with_texts_of_one_name_the_last_fills_them(page: Any, server: Any) -> None:
+    """Each filled them anew after the other, for ever, and the page stood still: so did Explore's
+    first picture and its own on a slow machine, where they differ in a digit."""
+    page.goto(server(DEMO) + "?twice")
+    page.wait_for_function("document.querySelectorAll('.dpl[data-step]').length === 2")
+    page.wait_for_function(
+        "document.querySelector('[data-live]').innerText === 'Said twice at 26.'"
+    )
+    assert page.evaluate("dpLive.length") == 2
+    page.get_by_role("button", name="run again").click()
+    page.wait_for_function("document.querySelector('#late')?.innerText === 'Said twice at 26.'")
+
+
 @pytest.mark.parametrize("which", ["demo", "everything"])
 def test_a_drag_redraws_20_times_a_second_each_with_its_own_epsilon(
     request: pytest.FixtureRequest, which: str
