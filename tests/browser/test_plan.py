@@ -73,6 +73,7 @@ def wish(page: Any, line: int, column: int, text: str) -> None:
     page.keyboard.press("Enter")
     box = page.locator("#portal :is(input, textarea)").first
     box.wait_for()
+    page.wait_for_timeout(200)  # the cell opens with a transition, and loses keys until then
     page.keyboard.type(text, delay=20)
     page.keyboard.press("Enter")
     box.wait_for(state="detached")
