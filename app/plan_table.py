@@ -44,8 +44,8 @@ class PlanLine:
         """The cells, by the titles of their columns."""
         return {title: getattr(self, name) for title, name in _FIELDS.items()}
 
-    def changed(self, cells: Cells, place: int) -> PlanLine:
-        """The line with what was typed; an emptied cell asks for nothing. place: not used."""
+    def changed(self, cells: Cells) -> PlanLine:
+        """The line with what was typed; an emptied cell asks for nothing."""
         typed = {_FIELDS[title]: value for title, value in cells.items() if title in _FIELDS}
         empty = PlanLine()
         return replace(
@@ -97,10 +97,10 @@ class PlanTable:
 def edited_plan(base: tuple[PlanLine, ...], edits: Mapping[str, Any]) -> tuple[PlanLine, ...]:
     """The lines after the editor's changes, without those that have no model yet. Raises ValueError
     with a sentence where there are too many."""
-    lines = tuple(line for line in edited(base, edits, PlanLine(), PlanLine.changed) if line.model)
+    lines = edited(base, edits, PlanLine(), lambda line, cells, place: line.changed(cells))
     if len(lines) > MOST_LINES:
         raise ValueError(too_many_lines(MOST_LINES))
-    return lines
+    return tuple(line for line in lines if line.model)
 
 
 def _line(text: str) -> PlanLine:

@@ -255,7 +255,7 @@ def review(
             size,
             documents=documents,
             persons=persons,
-            equal=unit if isinstance(schema, Schema) and schema.equal_weight else "",
+            equal=unit if schema.equal_weight else "",
             synthetic=synthetic,
         ),
         texts.for_whom(protects(scenario.adjacency, unit, rows, thing, limited=persons)),

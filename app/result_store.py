@@ -83,7 +83,7 @@ class Data:
     def in_table(self) -> int | None:
         """How many rows there are to point at, where that is public: fewer than :attr:`rows` where
         persons of equal weight have theirs counted several times."""
-        if self.rows is None or not getattr(self.schema, "equal_weight", False):
+        if self.rows is None or not self.schema.equal_weight:
             return self.rows
         return custodian_count(self.table, once=True)
 

@@ -389,8 +389,7 @@ def _accept(upload: Upload, schema: Schema) -> None:
     else:
         raise InputError("vocabulary", *texts.NO_WORDS)
     upload.unit, upload.rows_per_person = schema.unit, schema.rows_per_person
-    if isinstance(schema, Schema):
-        upload.equal_weight = schema.equal_weight
+    upload.equal_weight = schema.equal_weight
     upload.ready = {}
 
 

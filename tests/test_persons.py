@@ -22,7 +22,7 @@ from studio.persons import ROWS, visits
 from support import every
 from test_documentation import page
 from test_wall_neighbours import COLUMNS, RECIPES, Compared, compared, hostile, people
-from wording import FILE_CHANGED
+from wording import FILE_CHANGED, NO_BOUND_FOR_SEVERAL, SEVERAL_ROWS
 
 import dpcore as dp
 from app.scenario import Scenario
@@ -544,13 +544,13 @@ def test_what_a_paper_prints_is_about_rows(model: str, words: dict[str, Any]) ->
         dp.fit(model, sealed_crowd(NUMBERS), privacy=asked, n_components=2, seed=0)
 
 
-def session(opens: Any, adjacency: str = "replace_one") -> Session[Any]:
-    table, noise = sealed_crowd(ALL_ROLES), NoiseSource(0)
+def session(opens: Any, adjacency: str = "replace_one", schema: Schema = ALL_ROLES) -> Session[Any]:
+    table, noise = sealed_crowd(schema), NoiseSource(0)
     return Session(table, opens, adjacency=adjacency, noise=noise, draws=np.arange(1))
 
 
 def test_the_wall_itself_refuses_doors_without_a_lemma() -> None:
-    with pytest.raises(WallError, match="no bound is proved for several rows of one person"):
+    with pytest.raises(WallError, match=NO_BOUND_FOR_SEVERAL):
         session(LabelledRows)
     for adjacency in ("label", "feature"):
         with pytest.raises(InputError, match="protects whole persons"):
@@ -561,8 +561,20 @@ def test_the_wall_itself_refuses_doors_without_a_lemma() -> None:
         Parts(session(MaskedRows), 2)
     ball, none = BallVector(session(MaskedRows).public.dim, 1.0), Noise("gaussian", 1.0)
     step = Vectors(lambda seen, runs: seen.rows[None], own=False)
-    with pytest.raises(WallError, match="several rows of one person"):
+    with pytest.raises(WallError, match=SEVERAL_ROWS):
         session(MaskedRows).release("vectors", ball, step, none)
+
+
+def test_the_wall_itself_takes_any_bound_of_a_row_only_where_equal_persons_are_replaced() -> None:
+    equal = replace(ALL_ROLES, equal_weight=True)
+    assert session(LabelledRows, schema=equal).rows == 15
+    with pytest.raises(WallError, match=NO_BOUND_FOR_SEVERAL):
+        session(LabelledRows, "add_remove", equal)
+    ball, none = BallVector(session(MaskedRows).public.dim, 1.0), Noise("gaussian", 1.0)
+    step = Vectors(lambda seen, runs: seen.rows[None], own=False)
+    session(MaskedRows, schema=equal).release("vectors", ball, step, none)
+    with pytest.raises(WallError, match=SEVERAL_ROWS):
+        session(MaskedRows, "add_remove", equal).release("vectors", ball, step, none)
 
 
 def test_persons_are_counted_and_rows_are_not() -> None:

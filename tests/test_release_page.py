@@ -529,7 +529,11 @@ def test_wishes_of_the_table_that_cannot_be_are_said_and_those_that_do_not_fit_n
     assert "drop the request for 'quarter'" in planned_scene(at)["live_text"]["plan"][0]
     wishes[0] = replace(line, keeps=40.0)
     at.run()
-    assert planned_scene(at)["panels"][1]["layers"][0]["y"][0] is None, "at 0.1 it does not fit"
+    shares, kept = planned_scene(at)["panels"]
+    assert kept["layers"][0]["y"][0] is None, "at 0.1 it does not fit"
+    notes = shares["layers"][0]["notes"]
+    assert notes[0] == [""], "nothing is kept by what does not fit"
+    assert "keeps" in notes[-1][0]
     assert not at.exception
 
 

@@ -214,8 +214,7 @@ def fit_grid(
     _demand_accountant(how, settings, requests)
     counted = "rows"
     if table.schema and table.schema.person:
-        filled = requests is not None or as_private
-        if filled or getattr(table.schema, "equal_weight", False):
+        if requests is not None or as_private or table.schema.equal_weight:
             counted = "different ids"
         if requests is not None:
             equal = table.schema.equal_weight and requests[0].adjacency == "replace_one"

@@ -19,9 +19,7 @@ from dpcore.privacy.events import NORMAL_SHARE
 
 ROUNDING_UNIT = 2.0**-53
 MOST_ROWS = 1 << 22  # where their number is private: the public cap from which errors are bounded
-MOST_PERSONS = (
-    1 << 20
-)  # the same of persons of equal weight, whose rows are as many as is asked for
+MOST_PERSONS = 1 << 20  # the same of persons of equal weight, each with as many rows as asked for
 LARGEST = 2.0**61  # steps of a sum: beyond it whole numbers would not fit
 FINEST = 0.25  # share of the sensitivity that rounding to the grid may add
 

@@ -90,10 +90,10 @@ class Session(Generic[S]):
             table.demand_open()
         self._noise = noise
         opening = Opening(noise, adjacency, clip, as_private)
-        schema, equal = table.schema, getattr(table.schema, "equal_weight", False)
-        column = schema.person if schema and (opening.filled or equal) else None
+        schema = table.schema
+        column = schema.person if schema and (opening.filled or schema.equal_weight) else None
         self.limited, self._persons = column is not None, 0
-        self._equal = equal and self.limited
+        self._equal = self.limited and schema.equal_weight
         if column is not None:
             from dpcore.wall.data.persons import demand_all_of_a_row, limited
 

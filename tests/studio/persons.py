@@ -41,7 +41,7 @@ WAYS = {
 
 
 def visits(seed: int = 0) -> pd.DataFrame:
-    """Rows of persons in three groups: 1 to 10 of each, of which 1 is most frequent."""
+    """Rows of persons in three groups. Each person has 1 to 10 rows, most often one."""
     rng = np.random.default_rng(seed)
     many = np.minimum(rng.geometric(0.26, PERSONS), MOST)
     who = np.repeat(np.arange(PERSONS), many)

@@ -41,6 +41,7 @@ class Vocabulary:
     column: str = field(default="text", repr=False)
     thing: ClassVar[str] = "document"
     person: ClassVar[None] = None  # no column says whose a document is
+    equal_weight: ClassVar[bool] = False
     target: ClassVar[None] = None  # documents have neither
     label: ClassVar[None] = None
 
