@@ -41,7 +41,7 @@ export function gone(cards, panels) {
   return [...cards].filter((id) => !ids.has(id));
 }
 
-const page = /** @type {{ dpLive?: Live[] }} */ (/** @type {unknown} */ (globalThis));
+/** @typedef {HTMLElement & { live?: Live }} Root */
 
 export class Live {
   /** @type {Scene} the one that is drawn */ scene;
@@ -71,9 +71,10 @@ export class Live {
 
   /** @param {HTMLElement} parent */
   constructor(parent) {
+    /** @type {Root} */
     this.root = make("div", { class: "dpl" });
     parent.append(this.root);
-    page.dpLive = [...(page.dpLive ?? []), this];
+    this.root.live = this;
     // The width only: a layout may change the height.
     this.size = new ResizeObserver(() => {
       if (this.root.clientWidth !== this.width) this.layout();
@@ -328,10 +329,12 @@ export class Live {
     return this.scene.labels[this.step];
   }
 
-  /** Whether it fills texts of a name: the last does, or two would in turn for ever.
-   * @param {string | undefined} name */
+  /** Whether it fills texts of a name: the last on the page that has them does, or two would in turn
+   * for ever. @param {string | undefined} name */
   says(name = "") {
-    return page.dpLive?.findLast((live) => live.scene?.live_text[name]) === this;
+    /** @type {NodeListOf<Root>} */
+    const roots = document.querySelectorAll(".dpl");
+    return [...roots].findLast(({ live }) => live?.scene?.live_text[name]) === this.root;
   }
 
   /** Texts elsewhere on the page that follow the slider. */
@@ -363,7 +366,6 @@ export class Live {
   }
 
   remove() {
-    page.dpLive = page.dpLive?.filter((live) => live !== this);
     cancelAnimationFrame(this.frameAsked);
     clearTimeout(this.timer);
     clearTimeout(this.again);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import sleep
 
 import numpy as np
 import streamlit as st
@@ -252,11 +253,25 @@ exact = middle.checkbox("1.07 exactly")
 late = last.empty()
 everything = "everything" in st.query_params
 scene = demo(seed, position, 1.07 if exact else None, everything)
-result = live({"eps ilon": scene}, key="demo")
-if "twice" in st.query_params:
-    st.select_slider("other", list(range(STEPS)), 26, key="other")
+above, below = st.container(), st.container()
+
+
+def second() -> None:
+    """Another picture, with a text of the same name."""
     text = {"sentence": tuple(f"Said twice at {step}." for step in range(STEPS))}
-    live({"other": replace(scene, live_text=text)}, key="twice")
+    with below:
+        st.select_slider("other", list(range(STEPS)), 26, key="other")
+        live({"other": replace(scene, live_text=text)}, key="twice")
+
+
+twice = st.query_params.get("twice")
+if twice == "below":
+    second()
+    sleep(2)  # so that a browser draws it first
+with above:
+    result = live({"eps ilon": scene}, key="demo")
+if twice == "above":
+    second()
 if right.button("run again"):
     st.html('<p data-live="sentence" id="late"></p>')
 late.html(f'<p id="python">python:{position} ring:{result.ring}</p>')
