@@ -122,13 +122,13 @@ def of_commands() -> Iterator[tuple[str, str, str]]:
 
     listed: Any = import_module("test_bad_input")
     with TemporaryDirectory() as folder:
-        for number, (what, command, _, _) in enumerate(listed.BAD):
+        for number, (command, _, _) in enumerate(listed.CASES):
             place = Path(folder) / str(number)
             place.mkdir()
             err = io.StringIO()
             with redirect_stderr(err), redirect_stdout(io.StringIO()):
-                code = main([str(word) for word in command(place)])
-            yield "command line", what, f"{err.getvalue().strip()} (exit code {code})"
+                code = main(listed.words_of(command, place))
+            yield "command line", command, f"{err.getvalue().strip()} (exit code {code})"
 
 
 def of_links() -> Iterator[tuple[str, str, str]]:
