@@ -249,17 +249,6 @@ def test_pictures_stand_beside_what_each_fit_gives_back() -> None:
     assert set(scene_figure(scene).layout.meta) == {"seen", "reconstructed"}
 
 
-@pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
-def test_a_fit_spends_what_was_asked_and_its_proof_replays(adjacency: str) -> None:
-    request = Privacy(epsilon=2.0, delta=1e-4, adjacency=adjacency)
-    fit = dp.fit("sbn", pictures(), privacy=request, n_components=2, seed=0, rate=0.2, epochs=2)
-    assert fit.guarantee.proof is not None
-    assert fit.guarantee.epsilon == pytest.approx(2.0, rel=1e-3)
-    replay(fit.ledger, fit.guarantee.proof)
-    assert len(fit.ledger) == 15  # pixels, the ball with its moments, and ten steps
-    assert set(np.unique(fit.sample(20).to_numpy())) <= {0.0, 1.0}
-
-
 def test_without_privacy_both_kinds_are_found() -> None:
     options: dict[str, Any] = {"n_components": 2, "rate": 1.0, "iterations": 30, "forgetting": 1e-9}
     grid = fit_grid("sbn", pictures(), privacy=None, as_private=True, **options)
@@ -336,15 +325,6 @@ def test_a_sample_of_rows_that_are_one_persons_is_refused_before_any_release(
     with pytest.raises(InputError, match="subsampling"):
         dp.fit("sbn", pictures(), privacy=three_each, n_components=2, rate=0.25)
     assert not released
-
-
-def test_a_run_begins_alike_alone_and_in_a_grid() -> None:
-    budgets = [Privacy(epsilon=epsilon, delta=1e-5) for epsilon in (0.1, 2.0)]
-    words: dict[str, Any] = {"n_components": 2, "rate": 1.0, "iterations": 1, "seed": 0}
-    both = fit_grid("sbn", pictures(), privacy=budgets, **words).runs.final
-    alone = fit_grid("sbn", pictures(), privacy=budgets[1:], **words).runs.final
-    np.testing.assert_array_equal(both.weights[1], alone.weights[0])
-    np.testing.assert_array_equal(both.visible_bias[1], alone.visible_bias[0])
 
 
 def test_normal_scores_are_together_as_their_closed_form_says() -> None:
@@ -488,23 +468,6 @@ def test_the_printed_steps_claim_more_than_they_spend() -> None:
     claim = dp.fit("sbn", pictures(), privacy=asked, n_components=2, seed=0, minibatch=60)
     assert claim.guarantee.claim is not None
     assert claim.guarantee.claim.holds
-
-
-@pytest.mark.parametrize(
-    ("field", "options"),
-    [
-        ("adjacency", {}),
-        ("clip", {"clip": 5.0}),
-        ("rate", {"rate": 2.0}),
-        ("minibatch", {"rate": 0.1, "minibatch": 10}),
-        ("forgetting", {"forgetting": 3.0}),
-    ],
-)
-def test_choices_that_cannot_be_are_refused(field: str, options: dict[str, Any]) -> None:
-    adjacency = "label" if field == "adjacency" else "replace_one"
-    with pytest.raises(dp.InputError) as refusal:
-        dp.fit("sbn", pictures(50), privacy=Privacy(1.0, 1e-5, adjacency=adjacency), **options)
-    assert refusal.value.field == field
 
 
 def test_half_odds_are_where_a_network_starts() -> None:

@@ -18,7 +18,6 @@ from dpcore.evaluation.yardstick import Scorer
 from dpcore.fitting.api import fit_grid
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.parameters import FactorParameters
-from dpcore.models.factor_analysis.private import RECIPE
 from dpcore.models.factor_analysis.scoring import YARDSTICK, sight
 from dpcore.models.shared.all_rows import squares_noise
 from dpcore.schema import Schema
@@ -88,19 +87,6 @@ def test_a_plain_fit_of_few_rows_is_what_their_second_moments_give(tmp_path: Pat
         strict=True,
     ):
         np.testing.assert_allclose(np.abs(mine), np.abs(theirs), atol=1e-9)
-
-
-@pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
-@pytest.mark.parametrize("accountant", ["exact", "zcdp", "pld"])
-@pytest.mark.parametrize(("ball", "releases"), [("released", 6), ("limits", 1)])
-def test_a_fit_replays_to_its_budget(
-    adjacency: str, accountant: str, ball: str, releases: int
-) -> None:
-    privacy = budget(adjacency=adjacency, accountant=accountant)
-    fit = dp.fit("fa", sealed(causes()), privacy=privacy, ball=ball)
-    assert len(fit.ledger) == releases
-    assert fit.guarantee.proof is not None
-    assert 1.0 - 1e-4 <= float(dp.replay(fit.ledger, fit.guarantee.proof).epsilon) <= 1.0
 
 
 def test_more_steps_cost_nothing() -> None:
@@ -175,22 +161,6 @@ def test_the_papers_noise_is_that_of_its_program() -> None:
     assert fit.guarantee.claim.holds
     assert fit.guarantee.epsilon is not None
     assert fit.guarantee.epsilon < 0.35
-
-
-@pytest.mark.parametrize(
-    ("changes", "field"),
-    [({"adjacency": "add_remove", "accountant": "linear"}, "adjacency"), ({}, "accountant")],
-)
-def test_what_the_paper_does_not_say_is_refused(changes: dict[str, str], field: str) -> None:
-    with pytest.raises(dp.InputError, match=field):
-        dp.fit("fa", sealed(causes()), privacy=budget(mode="paper", **changes))
-
-
-def test_words_that_cannot_be_are_refused() -> None:
-    with pytest.raises(dp.InputError, match="n_components"):
-        RECIPE.settings(components=-1)
-    with pytest.raises(dp.InputError, match="update"):
-        RECIPE.settings(update="mine")
 
 
 @pytest.mark.parametrize(

@@ -322,28 +322,6 @@ def test_the_printed_truncation_needs_a_public_guess_of_the_rows() -> None:
     assert dp.fit("symmetric-mixture", data, privacy=privacy, rows=400, **how).guarantee.epsilon
 
 
-@pytest.mark.parametrize(
-    ("words", "field"),
-    [
-        ({"algorithm": "adam"}, "algorithm"),
-        ({"algorithm": "em"}, "algorithm"),
-        ({"sigma": 0.0}, "sigma"),
-        ({"tau": -1.0}, "tau"),
-        ({"threshold": math.nan}, "threshold"),
-        ({"failure": 1.5}, "failure"),
-        ({"initial": [1.0]}, "initial"),
-        ({"start_norm": 0.0}, "start_norm"),
-        ({"initial": [1.0, math.nan, 0.0, 0.0]}, "initial"),
-        ({"missing_rate": 1.0}, "missing_rate"),
-    ],
-)
-def test_words_that_cannot_be_are_refused_by_name(words: dict[str, Any], field: str) -> None:
-    with pytest.raises(InputError, match=field):
-        dp.fit(
-            "missing-regression", table("missing-regression", 100), privacy=BUDGET, seed=0, **words
-        )
-
-
 def test_the_random_start_lies_as_far_out_as_it_is_told() -> None:
     rows = table("symmetric-mixture", 50)
     after = [
@@ -360,18 +338,6 @@ def test_the_paper_protects_a_replaced_row() -> None:
     privacy = Privacy(epsilon=1.0, delta=1e-5, adjacency="add_remove", mode="paper")
     with pytest.raises(InputError, match="adjacency"):
         dp.fit("symmetric-mixture", table("symmetric-mixture", 100), privacy=privacy, seed=0)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_run_of_a_grid_is_the_fit_alone(name: str) -> None:
-    data = table(name, 400)
-    budgets = tuple(Privacy(epsilon=e, delta=1e-5) for e in (0.5, 3.0))
-    grid = fit_grid(name, data, privacy=budgets, draws=(0, 5), seed=2, iterations=4)
-    for budget in range(2):
-        alone = fit_grid(name, data, privacy=(budgets[budget],), draws=(5,), seed=2, iterations=4)
-        np.testing.assert_allclose(
-            grid.runs.final.beta[2 * budget + 1], alone.runs.final.beta[0], rtol=1e-9, atol=1e-12
-        )
 
 
 def hostile(name: str) -> PrivateTable:

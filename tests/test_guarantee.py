@@ -250,12 +250,6 @@ def test_the_unit_of_protection_is_the_schemas() -> None:
     assert show(1.0) in fit.guarantee.sentence()
 
 
-@pytest.mark.parametrize("adjacency", ["label", "feature"])
-def test_adjacencies_without_a_lemma_are_refused(adjacency: str) -> None:
-    with pytest.raises(dp.InputError, match="adjacency"):
-        private_fit(budget(adjacency=adjacency))
-
-
 @pytest.mark.parametrize("model", ["gmm", "kmeans", "fa"])
 def test_a_part_of_a_split_is_no_release_where_rows_come_and_go(model: str) -> None:
     """Which rows are in it depends on how many there are; a replaced row moves no other."""

@@ -280,14 +280,6 @@ def test_rows_in_a_ball_and_tables_without_numbers_are_refused() -> None:
         dp.fit("limits", answers, privacy=dp.Privacy(1.0, 1e-5))
 
 
-def test_one_fit_alone_is_the_same_as_in_a_grid() -> None:
-    requests = [dp.Privacy(epsilon, 1e-6) for epsilon in (0.1, 0.5, 2.0)]
-    grid = fit_grid("limits", table(), privacy=requests, draws=range(3), seed=0).runs.final
-    alone = fit_grid("limits", table(), privacy=requests[1:2], draws=range(3), seed=0).runs.final
-    np.testing.assert_array_equal(grid.lower[3:6], alone.lower)
-    np.testing.assert_array_equal(grid.upper[3:6], alone.upper)
-
-
 # --- what is worked out from the counts -----------------------------------------------------------
 
 

@@ -215,20 +215,6 @@ def test_a_published_mean_keeps_its_claim() -> None:
     assert "Theorem 2" in claim.source
 
 
-@pytest.mark.parametrize(
-    ("words", "field"),
-    [
-        ({"trust": "nobody"}, "trust"),
-        ({"method": "median"}, "method"),
-        ({"tau": 0.0}, "tau"),
-        ({"trust": "local_onebit", "method": "bound"}, "method"),
-    ],
-)
-def test_words_that_cannot_be_are_refused_by_name(words: dict[str, Any], field: str) -> None:
-    with pytest.raises(InputError, match=field):
-        dp.fit("mean", table(lognormal(10)), privacy=PURE, seed=0, **words)
-
-
 def test_who_sends_something_is_known_in_the_local_model() -> None:
     privacy = Privacy(epsilon=1.0, delta=1e-5, adjacency="add_remove")
     with pytest.raises(InputError, match="adjacency"):

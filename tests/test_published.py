@@ -163,12 +163,6 @@ def test_exact_counting_of_laplace_noise_is_refused() -> None:
         dp.fit("gmm", table(), privacy=replace(PAPER, accountant="exact"), combination="LLG")
 
 
-def test_unknown_words_are_refused() -> None:
-    for options in ({"combination": "GLG"}, {"prior": "flat"}, {"covariance": "tied"}):
-        with pytest.raises(dp.InputError):
-            dp.fit("gmm", table(), privacy=PAPER, **options)
-
-
 def test_without_an_epsilon_there_is_a_proof_and_no_claim() -> None:
     priced = dp.Privacy(noise_multiplier=36.86, delta=DELTA, mode="paper")
     guarantee = paper_fit(priced).guarantee
