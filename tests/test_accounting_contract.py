@@ -304,17 +304,6 @@ def test_delta_is_zero_only_where_it_truly_is() -> None:
     assert linear.delta([Event(Gaussian(100.0))], 50.0) > 0.0
 
 
-def test_pure_epsilon_has_the_moments_of_randomised_response() -> None:
-    """log sum p^(l+1)/q^l over the two answers, written out."""
-    from dpcore.accounting.moments import MomentsAccountant
-
-    for order, eps in [(1, 0.7), (1, 2.0)]:
-        p = np.exp(eps) / (1 + np.exp(eps))
-        moment = np.log(p ** (order + 1) / (1 - p) ** order + (1 - p) ** (order + 1) / p**order)
-        found = MomentsAccountant(1).epsilon([Event(EpsilonDelta(eps))], DELTA)
-        assert found == pytest.approx(moment + np.log(1e5), rel=1e-12)
-
-
 def test_black_boxes_that_use_up_delta_are_refused() -> None:
     with pytest.raises(InputError, match=wording.GIVE_DELTA_ABOVE):
         epsilon("linear", [Event(EpsilonDelta(0.1, 1e-5), count=2)])
@@ -339,23 +328,6 @@ def test_l2_bounded_laplace_vectors_are_charged_for_their_l2_bound() -> None:
 
     assert total_rho([Event(Laplace(2.0, 0.5))]) == 0.03125
     assert epsilon("ma", [Event(Laplace(2.0, 0.1))]) < epsilon("ma", [Event(Laplace(2.0))])
-
-
-def test_laplace_log_moment_agrees_with_an_integral() -> None:
-    from scipy.integrate import quad
-
-    from dpcore.accounting.renyi import laplace_log_moment
-
-    for order, shift in [(1, 0.3), (4, 1.0), (10, 0.05)]:
-        value, _ = quad(
-            lambda x, o=order, s=shift: 0.5 * np.exp(-(o + 1) * abs(x - s) + o * abs(x)),
-            -60.0,
-            60.0,
-            points=[0.0, shift],
-            limit=200,
-        )
-        found = laplace_log_moment(np.array(float(order)), np.array(shift))
-        assert float(found) == pytest.approx(np.log(value), rel=1e-8)
 
 
 @every("noises, adjacency, touched", [
