@@ -33,10 +33,10 @@ def ways() -> list[Any]:
     return found
 
 
-every_way = pytest.mark.parametrize(("model", "words", "accountant", "adjacency"), ways())
+NAMES = ("model", "words", "accountant", "adjacency")
 
 
-@every_way
+@pytest.mark.parametrize(NAMES, ways())
 def test_a_fit_spends_its_budget_and_its_proof_replays(
     model: str, words: dict[str, Any], accountant: str, adjacency: str
 ) -> None:
@@ -50,12 +50,11 @@ def test_a_fit_spends_its_budget_and_its_proof_replays(
     assert least <= replayed <= 1.0 + 1e-9
 
 
-@every_way
+# The shapes of a labelled release are solved for to a tolerance, of all runs together.
+@pytest.mark.parametrize(NAMES, [way for way in ways() if way[0] != "gmm-release"])
 def test_a_run_does_not_depend_on_the_others_of_its_grid(
     model: str, words: dict[str, Any], accountant: str, adjacency: str
 ) -> None:
-    if model == "gmm-release":
-        pytest.skip("shapes are solved for to a tolerance, of all runs together")
     asked = [
         dp.Privacy(epsilon, 1e-5, accountant=accountant, adjacency=adjacency)
         for epsilon in (0.1, 1.0, 9.0)

@@ -72,6 +72,10 @@ UNANSWERABLE: list[tuple[Any, str]] = [
         {"events": [gaussian(1, delta_each=2)], "delta": 1e-5},
         "delta_each: 2 is not strictly between",
     ),
+    (
+        {"events": [gaussian(1, adjacency="label")], "delta": 1e-5, "adjacency": "add_remove"},
+        "differs from the question's",
+    ),
     ({"events": [gaussian(1)], "delta": 1}, "delta: 1.0 is not strictly between"),
     ({"events": [gaussian(1)], "delta": "x"}, "delta: 'x' is not a number"),
     ({"events": [gaussian(1)], "delta": 1e-5, "method": ["ma"]}, "method: ['ma'] is not known"),

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import wording
 from commands import (
@@ -82,17 +79,6 @@ def test_the_json_of_a_fit_has_every_key_of_the_contract(run: Run, table: Path) 
     assert found["metrics"] == {}
 
 
-def test_the_ledger_of_a_fit_is_a_question_that_gives_its_epsilon(
-    run: Run, table: Path, tmp_path: Path
-) -> None:
-    found = run("fit", "gmm", table, *BUDGET, "--adjacency", "add_remove", "--json").json
-    question = {"events": found["ledger"], "delta": 1e-3, "adjacency": "add_remove"}
-    path = written(tmp_path, "q.json", json.dumps([question, {**question, "adjacency": "label"}]))
-    same, other = run("account", "--file", path, "--json").json
-    assert same["epsilon"] == pytest.approx(found["guarantee"]["epsilon"], rel=1e-12)
-    assert "differs from the question's" in other["error"]
-
-
 def test_a_seed_makes_a_rehearsal_that_can_be_repeated(run: Run, table: Path) -> None:
     words = ["fit", "gmm", table, *BUDGET, "--seed", 7, "--test-fraction", 0.2, "--json"]
     one, two = run(*words).json, run(*words).json
@@ -139,48 +125,9 @@ def test_without_a_seed_noise_is_fresh_and_no_metric_leaves(run: Run, table: Pat
     assert not any(isinstance(value, float) for value in one["metrics"].values())
 
 
-def test_the_command_equals_the_library(run: Run, table: Path) -> None:
-    words = ["--components", 2, "--iterations", 4, "--seed", 3, "--json"]
-    private = dp.Privacy(epsilon=1.0, delta=1e-3, adjacency="add_remove", accountant="zcdp")
-    options = ["--adjacency", "add_remove", "--accountant", "zcdp"]
-    for said, privacy in (([*BUDGET, *options], private), (["--privacy", "none"], None)):
-        found = run("fit", "gmm", table, *said, *words).json
-        fit = dp.fit("gmm", dp.load(table), privacy=privacy, n_components=2, iterations=4, seed=3)
-        assert found["parameters"] == fit.parameters.as_dict()
-        assert found["guarantee"]["epsilon"] == fit.guarantee.epsilon
-        assert found["ledger"] == json.loads(json.dumps(fit.ledger.as_list(), default=float))
-
-
-def test_a_fit_without_noise_proves_nothing_and_finds_the_groups(run: Run, table: Path) -> None:
-    words = ["--privacy", "none", "--components", 2, "--iterations", 50, "--test-fraction", 0.1]
-    found = run("fit", "gmm", table, *words, "--json").json
-    assert found["guarantee"]["epsilon"] is None
-    assert found["guarantee"]["proof"] is None
-    assert {event["noise_multiplier"] for event in found["ledger"]} == {0.0}
-    assert found["parameters"]["means"] == pytest.approx(np.array([[2, -3], [8, 3]]), abs=0.3)
-    assert found["metrics"]["test_log_likelihood"] > -4.0
-
-
-def test_metrics_in_scaled_units_are_those_of_x_over_r(run: Run, table: Path) -> None:
-    words = ["--norm-bound", 20, "--seed", 0, "--test-fraction", 0.2, "--json"]
-    metrics = run("fit", "gmm", table, *BUDGET, *words).json["metrics"]
-    gap = metrics["test_log_likelihood_scaled"] - metrics["test_log_likelihood"]
-    assert gap == pytest.approx(2 * np.log(20.0))
-
-
 def test_a_share_of_less_than_a_row_gives_no_metric(run: Run, table: Path) -> None:
     words = ["--privacy", "none", "--test-fraction", 0.001, "--json"]
     assert list(run("fit", "gmm", table, *words).json["metrics"]) == ["withheld"]
-
-
-def test_a_noise_multiplier_is_priced_where_there_is_a_delta(run: Run, table: Path) -> None:
-    words = ["fit", "gmm", table, "--noise-multiplier", 6, "--iterations", 5, "--json"]
-    bare, priced = run(*words).json, run(*words, "--delta", 1e-3).json
-    assert bare["guarantee"]["epsilon"] is None
-    assert priced["guarantee"]["epsilon"] > 0.0
-    assert [e["noise_multiplier"] for e in priced["ledger"][4:]] == pytest.approx([6.0] * 5)
-    louder = run(*words, "--delta", 1e-3, "--noise-multiplier", 12).json
-    assert louder["guarantee"]["epsilon"] < priced["guarantee"]["epsilon"]
 
 
 @pytest.mark.parametrize("accountant", list(ACCOUNTANTS))
@@ -206,23 +153,6 @@ def test_paper_mode_shows_the_claim_beside_the_proof(
     assert found["epsilon"] == found["proof"]["epsilon"] != found["claim"]["epsilon"]
     assert found["claim"]["holds"] is (found["epsilon"] <= 1.0)
     assert "The paper says epsilon = 1" in run("fit", "gmm", table, *BUDGET, *words).out
-
-
-def test_paper_mode_mixes_laplace_and_gaussian_noise(run: Run, table: Path) -> None:
-    words = ["--mode", "paper", "--accountant", "zcdp", "--combination", "LLG", "--json"]
-    ledger = run("fit", "gmm", table, *BUDGET, *words).json["ledger"]
-    assert {event["mechanism"] for event in ledger} == {"laplace", "gaussian"}
-    assert all("scale" in event for event in ledger if event["mechanism"] == "laplace")
-
-
-def test_options_of_the_mixture_reach_the_fit(run: Run, table: Path) -> None:
-    words = ["fit", "gmm", table, *BUDGET, "--seed", 0, "--json"]
-    found = run(*words, "--components", 4, "--iterations", 2, "--covariance", "diag").json
-    assert len(found["parameters"]["weights"]) == 4
-    assert len(found["ledger"]) == 3
-    assert all(c[0][1] == 0.0 for c in found["parameters"]["covariances"])
-    for changed in (["--prior", "map"], ["--clip", "0.5"], ["--covariance", "spherical"]):
-        assert run(*words, *changed).json["parameters"] != run(*words).json["parameters"]
 
 
 def test_rows_per_person_cost_noise_and_are_named(run: Run, table: Path) -> None:
@@ -303,27 +233,6 @@ def test_inferred_bounds_make_a_rehearsal_that_proves_nothing(run: Run, table: P
     text = run("fit", "gmm", table, *BUDGET, "--infer-schema").out
     assert wording.NOTHING_PROVED in text
     assert "Rehearsal: not a release." in text
-
-
-def test_every_file_format_gives_the_same_fit(run: Run, tmp_path: Path) -> None:
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame(rng.uniform(0, 5, (50, 2)).round(6), columns=["x1", "x2"])
-    text = frame.to_csv(index=False)
-    written(tmp_path, "t.csv", text, None)
-    written(tmp_path, "t.csv.gz", gzip.compress(text.encode()), None)
-    written(tmp_path, "t.tsv", text.replace(",", "\t"), None)
-    written(tmp_path, "t.tsv.gz", gzip.compress(text.replace(",", "\t").encode()), None)
-    frame.to_parquet(tmp_path / "t.parquet")
-    rows, labels = frame.to_numpy(), np.arange(50)
-    np.savez(tmp_path / "t.npz", X=rows, y=labels)
-    np.savez(tmp_path / "other.npz", points=rows, y=labels)
-    names = ["t.csv", "t.csv.gz", "t.tsv", "t.tsv.gz", "t.parquet", "t.npz", "other.npz"]
-    found = []
-    for name in names:
-        words = ["--array", "points"] if name == "other.npz" else []
-        words += ["--norm-bound", 9, "--seed", 0, "--json"]
-        found.append(run("fit", "gmm", tmp_path / name, *BUDGET, *words).json["parameters"])
-    assert all(each == found[0] for each in found)
 
 
 def test_scaling_by_the_datas_own_norm_is_a_rehearsal_that_proves_nothing(run: Run) -> None:
