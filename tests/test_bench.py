@@ -130,11 +130,6 @@ def test_a_missing_peer_is_one_sentence(
     assert "a-peer-that-is-not-there is not installed" in said
 
 
-def test_an_unknown_bench_is_refused() -> None:
-    with pytest.raises(InputError, match="bench"):
-        bench.run("no-such-bench")
-
-
 def test_the_least_of_runs_that_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, order = iter([0.0, 5.0, 5.0, 6.0, 10.0, 12.0, 12.0, 16.0]), []
     monkeypatch.setattr(measure, "perf_counter", lambda: next(clock))

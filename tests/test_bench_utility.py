@@ -19,7 +19,6 @@ from dpcore.bench.utility_tables import (
     Written,
 )
 from dpcore.cli import main
-from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.wall.custodian import custodian_outcomes
 
@@ -158,25 +157,3 @@ def test_simulated_tables_are_what_their_numbers_state() -> None:
     np.testing.assert_allclose(truth.weights, [0.75, 0.25])
     np.testing.assert_allclose(np.cov(rows[repeated[1] == 0].T), truth.covariances[0], atol=0.15)
     np.testing.assert_allclose(rows[repeated[1] == 1].mean(axis=0), truth.means[1], atol=0.15)
-
-
-@pytest.mark.parametrize(
-    ("words", "field"),
-    [
-        (["utility", "--half", "best"], "half"),
-        (["utility", "--model", "no-such-model"], "model"),
-        (["utility", "--draws", "0"], "draws"),
-        (["utility", "--page", "x.html"], "page"),
-        (["gmm", "--half", "report"], "half"),
-    ],
-)
-def test_bad_words_are_one_sentence(
-    words: list[str], field: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["bench", *words]) == 2
-    assert f"dpcore: {field}: " in capsys.readouterr().err
-
-
-def test_an_unknown_half_is_refused_before_anything_is_read() -> None:
-    with pytest.raises(InputError, match="half"):
-        utility.run("best", tables=())

@@ -287,22 +287,6 @@ def test_a_sweep_of_topics_says_what_it_protects(run: Run) -> None:
     assert wording.REPLACED_DOCUMENT in told
 
 
-@pytest.mark.parametrize(
-    ("words", "field"),
-    [
-        (("fit", "gmm", "bundled:few_bars"), "model"),
-        (("fit", "lda", "bundled:iris"), "data"),
-        (("fit", "lda", "bundled:few_bars", "--columns", "a"), "columns"),
-        (("fit", "gmm", "bundled:iris", "--text", "a"), "text"),
-        (("fit", "lda", "bundled:few_bars", "--units", 3), "command line"),
-    ],
-)
-def test_documents_asked_for_as_rows_and_rows_as_documents_are_refused(
-    run: Run, words: tuple[object, ...], field: str
-) -> None:
-    assert run(*words, *BUDGET).startswith(f"dpcore: {field}: ")
-
-
 def test_words_come_from_a_list_or_make_a_rehearsal(run: Run, notes: Path) -> None:
     (notes.parent / "notes.vocab.txt").rename(notes.parent / "words.txt")
     asked = ("fit", "lda", notes, "--text", "note", "--topics", 2, *BUDGET, *QUICK)

@@ -374,26 +374,6 @@ def test_one_pair_is_counted_in_words_that_fit(
     assert ("(pair 0)" in told) == (outcome == "compared")
 
 
-@pytest.mark.parametrize(
-    ("words", "field"),
-    [
-        (["--seconds", "0"], "seconds"),
-        (["--seconds", "nan"], "seconds"),
-        (["--model", "gm"], "model"),
-        (["--seed", "-1"], "seed"),
-        (["--pair", "x"], "pair"),
-        (["--keep", "there"], "keep"),
-        (["--pair", "1", "--model", "gmm"], "model"),
-        (["--pair", "1", "--keep", "."], "keep"),
-    ],
-)
-def test_bad_words_get_a_sentence(
-    words: list[str], field: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["fuzz", *words]) == 2
-    assert capsys.readouterr().err.startswith(f"dpcore: {field}: ")
-
-
 def test_nothing_of_the_fuzzer_takes_rows_from_outside() -> None:
     """It sees sums before their noise, so it sees none but those of rows that it has made."""
     from inspect import signature

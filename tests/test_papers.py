@@ -377,23 +377,6 @@ def test_names_of_bars_words_and_points_are_no_notes(
     assert not re.search(r"(^|\. ), |, \.$|^\.$", out, re.MULTILINE)
 
 
-def test_bad_words_are_one_sentence_and_exit_code_2(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("DPCORE_SHARED", raising=False)
-    for words in (
-        ["dp-em-figure-9"],
-        ["dp-em-figure-3"],
-        ["dp-em-figure-3", "--data", str(tmp_path)],
-        ["dp-em-figure-3", "--splits", "0"],
-        ["dp-em-table-noise", "--html", str(tmp_path / "no" / "x.html")],
-    ):
-        assert main(["reproduce", *words]) == 2, words
-        error = capsys.readouterr().err
-        assert error.startswith("dpcore: ")
-        assert error.count("\n") == 1
-
-
 def test_the_folder_may_come_from_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

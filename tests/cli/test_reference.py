@@ -65,10 +65,3 @@ def test_without_its_extra_it_says_how_to_install_it(
     assert answer.code == 2
     assert answer.err.endswith("install its extra with pip install '.[docs]'.\n")
     assert not (tmp_path / "made").exists()
-
-
-def test_no_folder_is_one_sentence(run: Run) -> None:
-    answer = run("reference")
-    assert answer.code == 2
-    assert "FOLDER" in answer.err
-    assert answer.err.count("\n") == 1
