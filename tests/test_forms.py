@@ -170,26 +170,6 @@ def test_a_refusal_names_what_to_state_and_holds_no_cell(tmp_path: Path) -> None
         assert cell not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ('[file]\nseparator = "x"', "file.separator"),
-        ('[file]\ndecimal = "."\nthousands = "."', "file.thousands: it is also the decimal mark"),
-        ('[file]\nmissing_marks = "-"', "file.missing_marks: it is not a list"),
-        ('[file]\ndecimals = ","', "'decimals' is not known"),
-        ('[columns.b]\nsymbols = ["5"]', "columns.b.symbols"),
-        ('[columns.b]\ntype = "text"\nsymbols = ["EUR"]', "a text column cannot have symbols"),
-        ('[columns.b]\ndate_format = "DD.MM.YYYY"', "cannot have a date format"),
-        ('[columns.b]\ntype = "date"\ndate_format = "DD.MM.YY"', "columns.b.date_format"),
-        ('[columns.b]\ntype = "date"\nlower = 2020-01-01', "upper is missing"),
-    ],
-)
-def test_a_mistake_in_the_form_is_one_sentence(text: str, word: str) -> None:
-    with pytest.raises(InputError) as refused:
-        Schema.parse(text + "\n[columns.a]\nlower = 0\nupper = 1\n")
-    assert word in str(refused.value)
-
-
 def test_released_rows_of_a_date_column_read_back(tmp_path: Path) -> None:
     """They are dates, which every form of dates takes, in a folder whose rows are as usual."""
     schema = Schema((Column("day", type="date", lower=18000, upper=19000),))

@@ -295,15 +295,6 @@ def test_a_schema_that_is_given_wins_over_the_one_beside(tmp_path: Path) -> None
         load(path)
 
 
-def test_text_in_a_number_column_is_refused_without_the_text(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text(f"a,b\n1,2\n3,{SECRET} EUR\n")
-    with pytest.raises(InputError) as caught:
-        load(path, schema=BOUNDS)
-    assert caught.value.field == "b"
-    assert SECRET not in str(caught.value)
-
-
 def rows_of(table: PrivateTable) -> list[list[float]]:
     """The unit coordinates behind the wall."""
     return bounded_rows(table, private=True)[1].tolist()
@@ -373,6 +364,7 @@ def test_text_that_looks_like_a_table_is_read_or_refused(
         ("fuzz.npz", npz(X=np.ones((3, 2)), y=np.arange(3))),
         ("fuzz.parquet", parquet(GOOD)),
         ("fuzz.csv.gz", gzip.compress(TEXT.encode(), mtime=0)),
+        ("fuzz.npz", npz(X=np.arange(24, dtype=np.uint8).reshape(2, 3, 4))),
     ],
 )
 def test_damaged_files_are_read_or_refused(tmp_path: Path, name: str, whole: bytes) -> None:
@@ -380,6 +372,8 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path, name: str, whole: byt
     @examples(100)
     def fuzz(data: st.DataObject) -> None:
         read_or_refuse(tmp_path / name, corrupted(whole)(data))
+        with contextlib.suppress(InputError):
+            load(tmp_path / name)
 
     fuzz()
 
@@ -436,49 +430,12 @@ def test_an_archive_of_rows_has_no_bounds_of_its_own(tmp_path: Path) -> None:
         load(path, array="faces")
 
 
-@pytest.mark.parametrize(
-    ("text", "finding"),
-    [
-        ("height = 8", "width is missing"),
-        ("width = 8", "height is missing"),
-        ("height = 2\nwidth = 2\ndepth = 3", "'depth' is not known"),
-        ("height = 0\nwidth = 2", "below 1"),
-        ("height = 1.5\nwidth = 2", "not a whole number"),
-        ('height = "two"\nwidth = 1', wording.NOT_FINITE),
-        ("height = true\nwidth = 2", wording.NOT_FINITE),
-        ("height = 2\nwidth = 2", "2 x 2 pixels do not match the 2 numbers of the features"),
-    ],
-)
-def test_an_image_that_is_none_is_refused_in_one_sentence(text: str, finding: str) -> None:
-    columns = "".join(f"[columns.{name}]\nlower = 0\nupper = 1\n" for name in "ab")
-    with pytest.raises(InputError, match=finding) as caught:
-        Schema.parse(f"{columns}[image]\n{text}\n")
-    assert str(caught.value).startswith("image")
-    assert "\n" not in str(caught.value)
-
-
 @given(st.integers(1, 12), st.integers(1, 12))
 @examples(20)
 def test_an_image_survives_the_round_trip(height: int, width: int) -> None:
     shape = Image(height, width)
     schema = Schema(shape.columns(0, 16, "grey"), image=shape)
     assert Schema.parse(schema.to_toml()) == schema
-
-
-@pytest.mark.parametrize("pack", [np.savez, np.savez_compressed])
-def test_damaged_pictures_are_loaded_or_refused(tmp_path: Path, pack: Callable[..., None]) -> None:
-    whole = io.BytesIO()
-    pack(whole, X=PICTURES)
-
-    @given(st.data())
-    @examples(150)
-    def fuzz(data: st.DataObject) -> None:
-        path = tmp_path / "fuzz.npz"
-        path.write_bytes(corrupted(whole.getvalue())(data))
-        with contextlib.suppress(InputError):
-            load(path)
-
-    fuzz()
 
 
 @pytest.mark.parametrize(
