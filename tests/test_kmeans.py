@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sealed_rows import boxed
 from support import examples
 
 import dpcore as dp
@@ -40,12 +41,6 @@ def clouds(count: int = 900, dim: int = 2, seed: int = 0) -> Array:
     middles = np.array([[-0.6, -0.5], [0.6, -0.4], [0.1, 0.7]])
     middles = np.pad(middles, ((0, 0), (0, dim - 2)))
     return np.clip(middles[rng.integers(3, size=count)] + rng.normal(0, 0.1, (count, dim)), -1, 1)
-
-
-def sealed(rows: Array) -> PrivateTable:
-    names = [f"x{i}" for i in range(rows.shape[1])]
-    schema = Schema.from_bounds({name: (-1.0, 1.0) for name in names})
-    return PrivateTable.seal(pd.DataFrame(rows, columns=names), schema)
 
 
 def exact_sums(rows: Array, centres: Array) -> NoisyClusters:
@@ -209,7 +204,7 @@ def test_rows_far_out_do_not_drive_centres_apart(looks: list[Any]) -> None:
     rng = np.random.default_rng(1)
     rows = (0.3 + 0.05 * rng.standard_t(1.5, (4000, 2))).clip(-1.0, 1.0)
     budget = (dp.Privacy(epsilon=0.05, delta=1e-5),)
-    fit_grid("kmeans", sealed(rows), privacy=budget, draws=range(9), seed=0, n_components=8)
+    fit_grid("kmeans", boxed(rows), privacy=budget, draws=range(9), seed=0, n_components=8)
     (look,) = looks
     exact = np.linalg.norm(rows - rows.mean(axis=0), axis=1).mean()
     by_square = np.median(kmeans.round_distance(2) * look.spread)
@@ -221,7 +216,7 @@ def test_centres_of_many_groups_get_no_worse_as_the_budget_grows() -> None:
     rng = np.random.default_rng(2)
     middles = rng.uniform(-0.9, 0.9, (12, 2))
     rows = middles[rng.integers(12, size=3000)] + rng.normal(0.0, 0.05, (3000, 2))
-    table = sealed(rows.clip(-1.0, 1.0))
+    table = boxed(rows.clip(-1.0, 1.0))
     scorer = Scorer(PublicFrame.of(table.schema), rows)
     budgets = [dp.Privacy(epsilon, 1e-5) for epsilon in (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3)]
     batch = fit_grid("kmeans", table, privacy=budgets, draws=range(15), seed=0, n_components=12)
@@ -276,7 +271,7 @@ def test_the_error_of_the_first_mean_counts_what_clipping_takes(looks: list[Any]
     """Few rows of many columns, all of them to one side of the middle of their limits."""
     rows = np.random.default_rng(0).normal(-0.5, 0.2, (400, 30)).clip(-1, 1)
     budget = (dp.Privacy(epsilon=0.1, delta=1e-5),)
-    fit_grid("kmeans", sealed(rows), privacy=budget, draws=range(9), seed=0, n_components=3)
+    fit_grid("kmeans", boxed(rows), privacy=budget, draws=range(9), seed=0, n_components=3)
     found = np.median(np.sum((looks[0].at.mean - rows.mean(axis=0)) ** 2, axis=1))
     assert found > 4.0  # clipped, and drawn to the middle by noise
     assert 0.3 * found < np.median(30 * looks[0].error) < 3.0 * found
@@ -316,7 +311,7 @@ def test_a_start_knows_no_data_and_lies_in_the_bounds(ball: bool, components: in
 
 def test_without_noise_the_fit_is_where_k_means_converges() -> None:
     rows = clouds()
-    fit = dp.fit("kmeans", sealed(rows), privacy=None, n_components=3, iterations=10)
+    fit = dp.fit("kmeans", boxed(rows), privacy=None, n_components=3, iterations=10)
     best = converged(rows, 3)
     np.testing.assert_allclose(fit.parameters.centers, best.centres[0], atol=1e-6)
     np.testing.assert_allclose(fit.parameters.shares, best.shares[0], atol=1e-9)
@@ -339,7 +334,7 @@ def test_in_many_columns_released_centres_explain_more_than_one(
 
     least: of what converged centres explain.
     """
-    table, rows = sealed(blobs(count, dim, 3)), blobs(count, dim, 3)
+    table, rows = boxed(blobs(count, dim, 3)), blobs(count, dim, 3)
     privacy = [dp.Privacy(1.0, 1e-5)]
     scorer = Scorer(PublicFrame.of(table.schema), rows)
     found = [
@@ -372,7 +367,7 @@ def test_where_noise_drowns_the_sums_one_mean_is_looked_for(
     for limit in (private.DROWNED, math.inf):
         monkeypatch.setattr(private, "DROWNED", limit)
         privacy = [dp.Privacy(0.3, 1e-5)]
-        fit_grid("kmeans", sealed(rows), privacy=privacy, draws=range(15), seed=0, n_components=2)
+        fit_grid("kmeans", boxed(rows), privacy=privacy, draws=range(15), seed=0, n_components=2)
     assert decided[0].all() == drowned
     assert not decided[1].all()
 
@@ -380,7 +375,7 @@ def test_where_noise_drowns_the_sums_one_mean_is_looked_for(
 def test_the_number_of_rows_is_not_read_where_it_is_private() -> None:
     """Under add/remove the counts alone say how many rows there are."""
     privacy = dp.Privacy(50.0, 1e-5, adjacency="add_remove")
-    fit = dp.fit("kmeans", sealed(clouds(5000)), privacy=privacy, n_components=3, seed=0)
+    fit = dp.fit("kmeans", boxed(clouds(5000)), privacy=privacy, n_components=3, seed=0)
     exact = converged(clouds(5000), 3)
     np.testing.assert_allclose(fit.parameters.centers, exact.centres[0], atol=0.02)
 
@@ -391,7 +386,7 @@ def test_dplloyds_noise_is_the_papers(dim: int) -> None:
     steps, epsilon = 4, 2.0
     privacy = dp.Privacy(epsilon, DELTA, adjacency="add_remove", accountant="linear", mode="paper")
     fit = dp.fit(
-        "kmeans", sealed(clouds(dim=dim)), privacy=privacy, n_components=3, iterations=steps,
+        "kmeans", boxed(clouds(dim=dim)), privacy=privacy, n_components=3, iterations=steps,
         algorithm="dplloyd",
     )  # fmt: skip
     printed = (dim + 1) * steps / epsilon
@@ -407,7 +402,7 @@ def test_dplloyds_claim_is_that_of_added_rows(adjacency: str, holds: bool) -> No
     """d + 1 is by how much an added row changes counts and sums; a replaced one does twice that."""
     privacy = dp.Privacy(1.0, DELTA, adjacency=adjacency, accountant="linear", mode="paper")
     guarantee = dp.fit(
-        "kmeans", sealed(clouds()), privacy=privacy, algorithm="dplloyd", iterations=1
+        "kmeans", boxed(clouds()), privacy=privacy, algorithm="dplloyd", iterations=1
     ).guarantee
     assert guarantee.claim is not None
     assert guarantee.claim.holds is holds
@@ -428,7 +423,7 @@ def test_zcdp_beats_linear_counting_from_nineteen_iterations_on() -> None:
 def test_the_papers_counts_are_never_paid_for() -> None:
     """As printed nothing is proved; with the counts noised and charged, the budget is kept."""
     printed = dp.Privacy(1.0, DELTA, accountant="zcdp", mode="paper")
-    fit = dp.fit("kmeans", sealed(clouds()), privacy=printed, iterations=3, seed=0)
+    fit = dp.fit("kmeans", boxed(clouds()), privacy=printed, iterations=3, seed=0)
     assert fit.settings["algorithm"] == "paper"
     assert fit.guarantee.epsilon is None
     assert fit.guarantee.claim is not None
@@ -436,7 +431,7 @@ def test_the_papers_counts_are_never_paid_for() -> None:
     assert "are not charged" in " ".join(fit.guarantee.claim.reasons)
     assert [entry.proof is None for entry in fit.ledger] == [True, False] * 3
     paid = dp.fit(
-        "kmeans", sealed(clouds()), privacy=replace(printed, mode="proved"), iterations=3,
+        "kmeans", boxed(clouds()), privacy=replace(printed, mode="proved"), iterations=3,
         algorithm="paper",
     )  # fmt: skip
     assert paid.guarantee.epsilon is not None
@@ -451,7 +446,7 @@ def test_the_papers_counts_are_never_paid_for() -> None:
 
 def test_nicv_and_the_share_explained_are_what_they_say() -> None:
     rows = clouds()
-    scorer, found = Scorer.of(sealed(rows), None), converged(rows, 3)
+    scorer, found = Scorer.of(boxed(rows), None), converged(rows, 3)
     nearest = ((rows[:, None] - found.centres[0]) ** 2).sum(axis=2).min(axis=1)
     nicv = YARDSTICK.measure(found, scorer, "nicv")
     np.testing.assert_allclose(nicv, nearest.mean(), rtol=1e-6)
@@ -475,7 +470,7 @@ def test_centres_are_matched_and_found_by_their_places() -> None:
 def test_what_leaves_without_noise_is_for_rehearsals_only() -> None:
     printed = dp.Privacy(1.0, DELTA, accountant="zcdp", mode="paper")
     with pytest.raises(dp.InputError, match="no noise"):
-        dp.fit("kmeans", sealed(clouds()), privacy=printed, iterations=2)
+        dp.fit("kmeans", boxed(clouds()), privacy=printed, iterations=2)
     open_rows = PrivateTable.seal(
         pd.DataFrame(clouds(), columns=["x0", "x1"]),
         Schema.from_bounds({"x0": (-1, 1), "x1": (-1, 1)}),
@@ -492,7 +487,7 @@ def test_a_pure_claim_is_judged_without_a_delta(adjacency: str, holds: bool, ste
     """With a delta, many steps cost less than their sum: that is not what the paper claims."""
     privacy = dp.Privacy(1.0, DELTA, adjacency=adjacency, accountant="linear", mode="paper")
     words = {"algorithm": "dplloyd", "iterations": steps}
-    claim = dp.fit("kmeans", sealed(clouds()), privacy=privacy, **words).guarantee.claim
+    claim = dp.fit("kmeans", boxed(clouds()), privacy=privacy, **words).guarantee.claim
     assert claim is not None
     assert (claim.delta, claim.holds) == (0.0, holds)
     assert ("twice as much" in " ".join(claim.reasons)) is not holds
@@ -504,7 +499,7 @@ def test_limits_far_wider_than_the_rows_are_no_harm(dim: int) -> None:
     rows = clouds(3_000, dim)
     spread = float(np.sum(np.var(rows, axis=0)))
     budgets = [dp.Privacy(epsilon, 1e-5) for epsilon in (0.01, 2.0)]
-    table, words = sealed(rows / 20.0), {"n_components": 3, "seed": 0}
+    table, words = boxed(rows / 20.0), {"n_components": 3, "seed": 0}
     grid = fit_grid("kmeans", table, privacy=budgets, **words)  # type: ignore[arg-type]
     (alone,) = fit_grid("kmeans", table, privacy=budgets[1:], **words).runs.final.centres  # type: ignore[arg-type]
     np.testing.assert_array_equal(grid.runs.final.centres[1], alone)

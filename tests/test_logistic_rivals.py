@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit
+from sealed_rows import session_of
 
 import dpcore as dp
 from dpcore.accounting import compose
@@ -24,8 +25,7 @@ from dpcore.models.logistic_regression.variational import Climb, Factorised
 from dpcore.privacy import EpsilonDelta, Gaussian, Privacy
 from dpcore.schema import Column, Schema
 from dpcore.wall.data import LogisticRows
-from dpcore.wall.noise import NoiseSource
-from dpcore.wall.session import Noise, Session
+from dpcore.wall.session import Noise
 from dpcore.wall.statistics.gradients import RowGradient
 from dpcore.wall.statistics.logistic_statistics import NoisyOutcomes
 from dpcore.wall.subsample import Minibatches, Sample
@@ -172,16 +172,6 @@ def test_any_released_gradient_gives_a_posterior() -> None:
         assert np.all(np.isfinite(variational.of_prior(known)))
 
 
-def opened(table: PrivateTable, adjacency: str, *, runs: int = 1) -> Session[LogisticRows]:
-    return Session(
-        table,
-        LogisticRows,
-        adjacency=adjacency,
-        noise=NoiseSource(0, range(runs)),
-        draws=np.arange(runs),
-    )
-
-
 HOSTILE = (np.nan, np.inf, -np.inf, 1e300, -3.0, 0.1)
 
 
@@ -201,7 +191,8 @@ def test_no_gradient_and_no_row_moves_the_sum_by_more_than_stated(adjacency: str
             other = other.iloc[1:]
         sums = []
         for frame in (cells, other):
-            session = opened(PrivateTable.seal(frame, schema), adjacency)
+            rows = PrivateTable.seal(frame, schema)
+            session = session_of(rows, LogisticRows, adjacency=adjacency)
 
             def gradients(
                 rows: Array,
@@ -223,7 +214,7 @@ def test_no_gradient_and_no_row_moves_the_sum_by_more_than_stated(adjacency: str
 
 
 def test_gradients_leave_on_samples_with_their_entry() -> None:
-    session = opened(sealed(100), "replace_one", runs=2)
+    session = session_of(sealed(100), LogisticRows, runs=2)
     batches = Minibatches(session, Sample.under("replace_one", 0.25))
     shape = RowGradient(4, 0.5)
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sealed_rows import boxed, session_of
 from support import every
 
 import dpcore as dp
 from dpcore.accounting import compose
 from dpcore.datasets.heavy_tails import Tail, log_normal, pareto, student
-from dpcore.datasets.load import load
 from dpcore.errors import InputError, WallError
 from dpcore.evaluation.study import Setting, study
 from dpcore.figures.budget import Words, budget_scene
@@ -26,7 +26,6 @@ from dpcore.papers.reproduction import Ask, reproduce
 from dpcore.privacy import EpsilonDelta, Privacy
 from dpcore.schema import Column, Schema
 from dpcore.wall.data import MaskedRows
-from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.local_vectors import LocalVectors, randomise, randomise_bits
 from dpcore.wall.statistics.row_vectors import VectorRows
@@ -39,10 +38,7 @@ MEAN, TAU = math.exp(0.5), math.exp(2.0)  # of a standard log-normal
 
 
 def table(x: np.ndarray) -> PrivateTable:
-    x = np.asarray(x, dtype=float).reshape(len(x), -1)
-    names = [f"x{i}" for i in range(x.shape[1])]
-    schema = Schema(tuple(Column(name, lower=-REACH, upper=REACH) for name in names))
-    return load(pd.DataFrame(x, columns=names), schema=schema)
+    return boxed(x, -REACH, REACH)
 
 
 def lognormal(n: int, seed: int = 0) -> np.ndarray:
@@ -225,14 +221,7 @@ def test_who_sends_something_is_known_in_the_local_model() -> None:
 
 
 def session(values: np.ndarray, runs: int = 1, **options: Any) -> Session[MaskedRows]:
-    return Session(
-        table(values),
-        MaskedRows,
-        adjacency="replace_one",
-        noise=NoiseSource(1, range(runs)),
-        draws=np.arange(runs),
-        **options,
-    )
+    return session_of(table(values), MaskedRows, runs=runs, seed=1, **options)
 
 
 def constant(value: float) -> Any:
@@ -276,14 +265,7 @@ def test_bits_cost_epsilon_without_a_delta() -> None:
 
 
 def test_bits_are_for_private_runs() -> None:
-    run: Session[MaskedRows] = Session(
-        table(np.zeros(5)),
-        MaskedRows,
-        adjacency="replace_one",
-        noise=None,
-        draws=np.arange(1),
-        as_private=True,
-    )
+    run = session(np.zeros(5), private=False, as_private=True)
     with pytest.raises(WallError):
         randomise_bits(run, "bits", constant(1.0), np.array([1.0]))
 

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sealed_rows import boxed
 from support import every, examples
 
 import dpcore as dp
@@ -50,7 +51,6 @@ from dpcore.wall.data.clipping_frame import Frame, whitening
 from dpcore.wall.kernels.bounded_sums import Rows, bounded_sum
 from dpcore.wall.statistics.mixture_moments import MixtureMoments, NoisyMoments
 from dpcore.wall.statistics.statistic import STRUCTURES, Structure
-from dpcore.wall.table import PrivateTable
 
 SHAPES = [(1, 1), (2, 1), (3, 2), (2, 4), (5, 3), (4, 6)]  # (components, dim)
 
@@ -156,7 +156,7 @@ def test_a_fit_without_privacy_is_em_in_own_units(
 ) -> None:
     """The whole path, whitening and back, against scikit-learn on the rows as they are."""
     rows = 50 + 40 * crowd(components, dim)
-    table = own(rows, (0, 100))
+    table = boxed(rows, 0, 100)
     fit = dp.fit("gmm", table, privacy=None, n_components=components, iterations=5,
                  covariance=structure)  # fmt: skip
     units = (rows - 50) / 50
@@ -181,12 +181,6 @@ def test_a_fit_without_privacy_is_em_in_own_units(
         np.testing.assert_allclose(
             mine.covariances, sorted_theirs.covariances, rtol=1e-4, atol=1e-2
         )
-
-
-def own(rows: np.ndarray, limits: tuple[float, float]) -> PrivateTable:
-    names = [f"x{i}" for i in range(rows.shape[1])]
-    schema = Schema.from_bounds(dict.fromkeys(names, limits))
-    return PrivateTable.seal(pd.DataFrame(rows, columns=names), schema)
 
 
 def test_without_noise_map_is_the_papers() -> None:
@@ -530,7 +524,7 @@ def test_noise_in_a_group_is_a_share_of_its_own_width() -> None:
     rng, middles = np.random.default_rng(5), np.array([[-0.6, -0.4], [0.5, 0.6]])
     rows = middles[rng.integers(2, size=4000)] + 0.02 * rng.standard_normal((4000, 2))
     privacy = dp.Privacy(epsilon=1.0, delta=1e-5)
-    fit = dp.fit("gmm", own(rows, (-1, 1)), privacy=privacy, n_components=2, iterations=20, seed=1)
+    fit = dp.fit("gmm", boxed(rows, -1, 1), privacy=privacy, n_components=2, iterations=20, seed=1)
     found = fit.parameters
     np.testing.assert_allclose(found.means, middles, atol=0.01)
     widths = np.sqrt(np.linalg.eigvalsh(found.covariances))
@@ -658,7 +652,7 @@ def test_separated_groups_are_found_from_every_start() -> None:
     rows = middles[rng.integers(3, size=3000)] + rng.standard_normal((3000, 3))
     privacy = dp.Privacy(epsilon=4.0, delta=1e-5)
     for start in range(6):
-        fit = dp.fit("gmm", own(rows, (-12, 12)), privacy=privacy, seed=2, start=start)
+        fit = dp.fit("gmm", boxed(rows, -12, 12), privacy=privacy, seed=2, start=start)
         near = np.linalg.norm(fit.parameters.means[:, None] - middles, axis=2).min(axis=0)
         assert np.all(near < 0.7), (start, near)
 
@@ -725,7 +719,7 @@ BUDGETS = tuple(dp.Privacy(epsilon=e, delta=1e-5) for e in (0.5, 4.0))
 
 
 def grid(budgets: tuple[dp.Privacy, ...], draws: Any, **options: Any) -> Any:
-    table = own(crowd(2, 2), (-1, 1))
+    table = boxed(crowd(2, 2), -1, 1)
     asked = {"n_components": 2, "iterations": 3, "seed": 11, **options}
     return fit_grid("gmm", table, privacy=budgets, draws=draws, **asked)
 
@@ -792,9 +786,9 @@ def test_groups_are_compared_with_those_that_they_are_most_alike(order: tuple[in
 
 def test_a_fit_in_other_units_is_the_same_fit() -> None:
     rows = crowd(2, 2)
-    here = dp.fit("gmm", own(rows, (-1, 1)), privacy=BUDGETS[1], n_components=2, seed=3)
+    here = dp.fit("gmm", boxed(rows, -1, 1), privacy=BUDGETS[1], n_components=2, seed=3)
     moved = dp.fit(
-        "gmm", own(7 + 100 * rows, (-93, 107)), privacy=BUDGETS[1], n_components=2, seed=3
+        "gmm", boxed(7 + 100 * rows, -93, 107), privacy=BUDGETS[1], n_components=2, seed=3
     )
     np.testing.assert_allclose(moved.parameters.means, 7 + 100 * here.parameters.means, rtol=1e-6)
     np.testing.assert_allclose(
@@ -807,7 +801,7 @@ def test_a_fit_in_other_units_is_the_same_fit() -> None:
 def test_components_stand_in_the_order_of_their_means(mode: str) -> None:
     privacy = dp.Privacy(epsilon=2.0, delta=1e-5, mode=mode, accountant="zcdp")
     for seed in range(5):
-        fit = dp.fit("gmm", own(crowd(3, 2), (-1, 1)), privacy=privacy, seed=seed)
+        fit = dp.fit("gmm", boxed(crowd(3, 2), -1, 1), privacy=privacy, seed=seed)
         for step in (*fit.history, fit.parameters):
             first = step.means[:, 0].tolist()
             assert first == sorted(first)
@@ -815,7 +809,7 @@ def test_components_stand_in_the_order_of_their_means(mode: str) -> None:
 
 
 def test_samples_of_a_fit_are_in_own_units() -> None:
-    fit = dp.fit("gmm", own(50 + 40 * crowd(2, 2), (0, 100)), privacy=None, n_components=2)
+    fit = dp.fit("gmm", boxed(50 + 40 * crowd(2, 2), 0, 100), privacy=None, n_components=2)
     drawn = fit.sample(5000, seed=1)
     assert list(drawn.columns) == ["x0", "x1"]
     expected = fit.parameters.weights @ fit.parameters.means

@@ -18,6 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from sealed_rows import session_of
 from studio.persons import ROWS, visits
 from support import every
 from test_documentation import page
@@ -43,7 +44,6 @@ from dpcore.schema import FileFormat, Schema
 from dpcore.wall.custodian import custodian_count, custodian_rows, custodian_vectors
 from dpcore.wall.data import FeatureRows, LabelledRows, MaskedRows
 from dpcore.wall.data.persons import CountingRows, limited
-from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import BallVector, Parts, Vectors
 from dpcore.wall.subsample import Minibatches, Sample
@@ -545,8 +545,7 @@ def test_what_a_paper_prints_is_about_rows(model: str, words: dict[str, Any]) ->
 
 
 def session(opens: Any, adjacency: str = "replace_one", schema: Schema = ALL_ROLES) -> Session[Any]:
-    table, noise = sealed_crowd(schema), NoiseSource(0)
-    return Session(table, opens, adjacency=adjacency, noise=noise, draws=np.arange(1))
+    return session_of(sealed_crowd(schema), opens, adjacency=adjacency)
 
 
 def test_the_wall_itself_refuses_doors_without_a_lemma() -> None:

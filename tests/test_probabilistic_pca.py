@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy
+from sealed_rows import boxed
 from support import every
 from wording import LOCATED
 
@@ -38,9 +39,7 @@ def rows(factors: int, dim: int = 10, count: int = 3000) -> Array:
 
 
 def sealed(factors: int, dim: int = 10, count: int = 3000) -> PrivateTable:
-    names = [f"c{i}" for i in range(dim)]
-    frame = pd.DataFrame(rows(factors, dim, count), columns=names)
-    return dp.load(frame, schema=dp.Schema.from_bounds(dict.fromkeys(names, (-12.0, 12.0))))
+    return boxed(rows(factors, dim, count), -12.0, 12.0, "c")
 
 
 def moments(data: Array, sd: float = 0.0) -> AllRows:

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from released import made, people
+from sealed_rows import session_of
 from support import every
 
 import dpcore as dp
@@ -54,7 +55,7 @@ from dpcore.wall.data.regression_target import bounded_target, target_frame
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.kernels import minimiser, threads
 from dpcore.wall.kernels.bounded_sums import on_simplex
-from dpcore.wall.noise import GridNoise, NoiseSource, PublicCoins
+from dpcore.wall.noise import GridNoise, PublicCoins
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import class_vectors, row_vectors
 from dpcore.wall.statistics.class_moments import ClassFrames, LabelledMoments
@@ -98,15 +99,6 @@ def without_schema() -> PrivateTable:
 def corpus() -> PrivateCorpus:
     bags = Bags.of(np.array([0, 1, 2]), np.array([0, 1]), np.ones(2), 3)
     return PrivateCorpus.seal(bags.starts, bags.words, bags.counts, Vocabulary(("a", "b", "c")))
-
-
-def session(rows: Any, opens: Any = None, **more: Any) -> Session[Any]:
-    asked: dict[str, Any] = {
-        "adjacency": "replace_one",
-        "noise": NoiseSource(0, range(1)),
-        "draws": np.arange(1),
-    } | more
-    return Session(rows, *([] if opens is None else [opens]), **asked)
 
 
 def entry(noise: str = "gaussian") -> LedgerEntry:
@@ -464,7 +456,7 @@ def test_rows_in_parts_say_their_number_where_it_is_public_alone(tmp_path: Path)
         private=True,
     )
     assert (found.count, found.total.tolist()) == (3, [0.0, 1.0])
-    book = session(parted)
+    book = session_of(parted)
     assert repr(book._features) == "PartedRows(sealed)"
     path = tmp_path / "rows.csv"
     whole = blocks.parted(path, Schema(NUMBERS), whole=lambda: read_frame(path))
@@ -523,7 +515,7 @@ def refused() -> object:
 
 
 def labelled(**more: Any) -> Session[Any]:
-    return session(table(KIND), LabelledRows, adjacency="label", **more)
+    return session_of(table(KIND), LabelledRows, adjacency="label", **more)
 
 
 def frames(classes: int = 2, dim: int = 2) -> ClassFrames:
@@ -536,7 +528,7 @@ def vectors(session: Session[Any], shape: LabelledVectors, known: Any) -> object
 
 
 def topics(words: int, *, weights: int = 2, runs: int = 1) -> object:
-    book = session(corpus(), partial(Documents, length=5))
+    book = session_of(corpus(), partial(Documents, length=5))
     of = SharedOut(
         np.ones((runs, 2, words)), lambda bags, runs: np.ones((len(runs), bags.count, weights))
     )
@@ -544,7 +536,7 @@ def topics(words: int, *, weights: int = 2, runs: int = 1) -> object:
 
 
 def belief(visible: int, hidden: int = 1, *, units: int = 1) -> object:
-    book = session(table(), BinaryRows)
+    book = session_of(table(), BinaryRows)
 
     def step(rows: Any, run: int) -> Any:
         return np.zeros((len(rows), units)), np.zeros(rows.shape)
@@ -577,7 +569,7 @@ SHAPES: list[tuple[Callable[[], object], type[Exception], str]] = [
     ),
     (lambda: class_vectors._by_labels("feature", add=1.0, moves=1.0), InputError, "as public"),
     (
-        lambda: session(table()).release(
+        lambda: session_of(table()).release(
             "sums", MixtureSums(2, 2, 2.0, 1.0, 1.0), InFrame(Frame.identity(2, 1.0)), ONE
         ),
         ValueError,
@@ -589,13 +581,15 @@ SHAPES: list[tuple[Callable[[], object], type[Exception], str]] = [
         "a method as published needs noise",
     ),
     (
-        lambda: _inside(session(table(), MaskedRows), lambda seen, runs: np.zeros((1, 1, 1)), 1.0),
+        lambda: _inside(
+            session_of(table(), MaskedRows), lambda seen, runs: np.zeros((1, 1, 1)), 1.0
+        ),
         WallError,
         "one vector for each run and row",
     ),
     (lambda: OutcomeMoments(2, 1.0, 1.0, 1.0, least=1.5), InputError, "between 0 and 1"),
     (
-        lambda: session(table(BACK), LogisticRows).release(
+        lambda: session_of(table(BACK), LogisticRows).release(
             "sums", OutcomeMoments(9, 2.0, 1.0, 1.0), None, ONE
         ),
         ValueError,
@@ -603,14 +597,14 @@ SHAPES: list[tuple[Callable[[], object], type[Exception], str]] = [
     ),
     (
         lambda: PerturbedObjective(9, 2.0).release(
-            session(table(BACK), LogisticRows), "sums", np.ones(1), np.ones(1)
+            session_of(table(BACK), LogisticRows), "sums", np.ones(1), np.ones(1)
         ),
         ValueError,
         "the objective and the rows differ in dimension",
     ),
     (
         lambda: BallVector(2, 1.0).total(
-            session(table(), MaskedRows), Vectors(lambda *each: None), object()
+            session_of(table(), MaskedRows), Vectors(lambda *each: None), object()
         ),
         WallError,
         "cannot be subsampled",
@@ -630,13 +624,13 @@ SHAPES: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: Sample("poisson", 0.0), InputError, "the sampling rate"),
     (lambda: Sample("poisson", 1.5), InputError, "the sampling rate"),
     (
-        lambda: subsample.check_sample(session(table()), Sample("poisson", 0.5)),
+        lambda: subsample.check_sample(session_of(table()), Sample("poisson", 0.5)),
         WallError,
         "under this adjacency",
     ),
     (lambda: BinaryRows(table(), None, threshold=1.0), InputError, "it is not in"),  # type: ignore[arg-type]
-    (lambda: session(corpus(), Documents, adjacency="label"), InputError, "have no labels"),
-    (lambda: session(corpus(), Documents)._features, WallError, "no rows of numbers"),
+    (lambda: session_of(corpus(), Documents, adjacency="label"), InputError, "have no labels"),
+    (lambda: session_of(corpus(), Documents)._features, WallError, "no rows of numbers"),
     (lambda: copy.copy(PublicCoins(0)), TypeError, "never copied"),
     (lambda: grid.demand_few(2**22 + 1, grid.MOST_ROWS), InputError, "at most 4,194,304 rows"),
     (
@@ -656,7 +650,7 @@ def test_a_statistic_that_does_not_fit_is_refused(
 
 
 def test_parts_are_measured_with_normal_noise() -> None:
-    book = session(table(), MaskedRows)
+    book = session_of(table(), MaskedRows)
     parts, noise = row_vectors.Parts(book, 2), Noise("laplace", 1.0)
     with pytest.raises(WallError, match="Gaussian noise"):
         parts.release_next("sums", BallVector(2, 1.0), lambda *each: np.zeros((1, 2, 1)), noise)
@@ -666,7 +660,7 @@ def test_parts_are_measured_with_normal_noise() -> None:
 @every("noise", [Noise("laplace", 1.0), replace(ONE[0], widen_off_diagonal=2.0)])
 def test_a_release_to_disk_takes_normal_noise_alone(noise: Noise) -> None:
     source = GridNoise()
-    book = session(table(), noise=source)
+    book = session_of(table(), noise=source)
     shape = SecondMoments(2, 1.0)
     with pytest.raises(InputError):
         book._add_whole_numbers("sums", np.zeros((1, 1, shape.size)), shape, noise, source)
@@ -674,7 +668,7 @@ def test_a_release_to_disk_takes_normal_noise_alone(noise: Noise) -> None:
 
 
 def test_an_exhibit_whose_blocks_all_have_noise_is_proved() -> None:
-    book = session(table())
+    book = session_of(table())
     book.exhibit("sums", SecondMoments(2, 2.0), None, ONE)
     assert book.ledger.proved
 

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from sealed_rows import boxed, session_of
 
 from dpcore.arrays import Array
 from dpcore.errors import InputError
@@ -16,7 +17,6 @@ from dpcore.mechanisms.gaussian import symmetric_from_coordinates
 from dpcore.privacy import Gaussian
 from dpcore.schema import Ball, Column, Schema
 from dpcore.wall.data import BinaryRows
-from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.sigmoid_belief import (
     COUNTED,
@@ -37,13 +37,9 @@ PIXELS = 4
 def opened(
     cells: object, *, runs: int = 1, private: bool = True, **more: object
 ) -> Session[BinaryRows]:
-    names = [f"p{i}" for i in range(PIXELS)]
-    schema = Schema(tuple(Column(name, lower=0, upper=255) for name in names))
-    table = PrivateTable.seal(pd.DataFrame(cells, columns=names), schema)
-    noise = NoiseSource(0, range(runs)) if private else None
-    asked = {"adjacency": "replace_one", "noise": noise, "draws": np.arange(runs)} | more
-    opens = partial(BinaryRows, threshold=asked.pop("threshold", 0.5))
-    return Session(table, opens, **asked)  # type: ignore[arg-type]
+    table = boxed(cells, 0, 255, "p")
+    opens = partial(BinaryRows, threshold=more.pop("threshold", 0.5))
+    return session_of(table, opens, runs=runs, private=private, **more)
 
 
 def weighted(total: Array, shape: BeliefMoments) -> Array:
@@ -256,12 +252,10 @@ def test_a_belief_of_another_shape_and_rows_without_bounds_are_refused() -> None
     assert len(session.ledger) == 0
     ball = Schema((Column("a"), Column("b")), ball=Ball((0.0, 0.0), 1.0))
     with pytest.raises(InputError, match="no column limits of its own"):
-        Session(
+        session_of(
             PrivateTable.seal(pd.DataFrame({"a": [0.0, 0.1], "b": [0.1, 0.0]}), ball),
             BinaryRows,
-            adjacency="replace_one",
-            noise=None,
-            draws=np.arange(1),
+            private=False,
         )
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sealed_rows import session_of
 from support import examples
 
 from dpcore.errors import InputError
@@ -23,7 +24,6 @@ from dpcore.wall.data.clipping import (
     clip_to_ball,
 )
 from dpcore.wall.data.clipping_frame import Frame
-from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Session
 from dpcore.wall.table import PrivateTable
 
@@ -216,8 +216,7 @@ def test_without_privacy_rows_pass_untouched() -> None:
 def session(clip: float, *, private: bool = True) -> Session:
     schema = Schema.from_bounds({"a": (0, 10), "b": (0, 10)})
     table = sealed([[0.0, 0.0], [10.0, 10.0], [5.0, 6.0]], schema)
-    noise = NoiseSource(0) if private else None
-    return Session(table, adjacency="replace_one", noise=noise, draws=np.arange(1), clip=clip)
+    return session_of(table, private=private, clip=clip)
 
 
 def test_the_share_that_clipping_moves_is_that_of_rows_beyond_the_smaller_ball() -> None:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sealed_rows import session_of
 from support import examples
 
 from dpcore.arrays import Array
@@ -56,16 +57,10 @@ def texts(documents: int = 40, words: int = 6, seed: int = 0) -> Array:
 
 
 def session(
-    table: Array, runs: int = 1, *, private: bool = True, **options: Any
+    table: Array, runs: int = 1, *, length: int = 20, resample: bool = False, **options: Any
 ) -> Session[Documents]:
-    asked: dict[str, Any] = {
-        "adjacency": "replace_one",
-        "noise": NoiseSource(0, range(runs)) if private else None,
-        "draws": np.arange(runs),
-        "length": 20,
-    } | options
-    own = {name: asked.pop(name) for name in ("length", "resample") if name in asked}
-    return Session(corpus_of(table), partial(Documents, **own), **asked)
+    opens = partial(Documents, length=length, resample=resample)
+    return session_of(corpus_of(table), opens, runs=runs, **options)
 
 
 def test_a_documents_length_is_its_own_whatever_stands_before_it() -> None:

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import kolmogorov, ndtr
+from sealed_rows import session_of
 from support import every
 
 from dpcore.errors import InputError, WallError
@@ -49,13 +50,8 @@ def sealed(rows: object = None, schema: Schema = SCHEMA) -> PrivateTable:
     return PrivateTable.seal(pd.DataFrame(cells, columns=list(schema.features)), schema)
 
 
-def session(runs: int = 1, *, seed: int = 0, private: bool = True, **options: Any) -> Session:
-    asked: dict[str, Any] = {
-        "adjacency": "replace_one",
-        "noise": NoiseSource(seed, range(runs)) if private else None,
-        "draws": np.arange(runs),
-    }
-    return Session(sealed(), **(asked | options))
+def session(runs: int = 1, **options: Any) -> Session:
+    return session_of(sealed(), runs=runs, **options)
 
 
 def shape(structure: str = "full", components: int = 2, dim: int = 2) -> MixtureMoments:
@@ -411,13 +407,7 @@ def test_the_sum_is_the_sum_over_rows(
     covariance = made[0] @ np.swapaxes(made[0], 1, 2) + 0.3 * np.eye(dim)
     frame = Frame.whitening(0.1 * made[1][:, 0], covariance, math.sqrt(dim))
     form = MixtureMoments(components, dim, structure, math.sqrt(dim), 1.0, 1.0, 1.0)  # type: ignore[arg-type]
-    plain = Session(
-        sealed(cells, schema),
-        adjacency="replace_one",
-        noise=None,
-        draws=np.zeros(runs, dtype=int),
-        as_private=True,
-    )
+    plain = session_of(sealed(cells, schema), runs=runs, private=False, as_private=True)
     e_step = softly(form, runs)
     noisy = plain.release("sums", form, InFrame(frame, e_step), noises("gaussian", 0.0))
     units = np.clip(cells, -1, 1)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sealed_rows import session_of
 
 from dpcore.accounting import compose
 from dpcore.errors import InputError, WallError
@@ -21,8 +22,8 @@ from dpcore.schema import Column, Schema
 from dpcore.wall.data import FeatureRows, LabelledRows, MaskedRows
 from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.data.word_counts import Bags
-from dpcore.wall.noise import NoiseSource, PublicCoins
-from dpcore.wall.session import Noise, Session
+from dpcore.wall.noise import PublicCoins
+from dpcore.wall.session import Noise
 from dpcore.wall.statistics.class_moments import LabelledMoments
 from dpcore.wall.statistics.class_vectors import ByLabel, LabelledVectors
 from dpcore.wall.statistics.local_vectors import (
@@ -65,13 +66,7 @@ ONE_NOISE = (Noise("gaussian", 1.0),)
 
 def opened(rows: Any, adjacency: str = "replace_one", size: float = 1e-170) -> Any:
     frame = pd.DataFrame({"x": [size, -size], "kind": ["a", "b"]})
-    return Session(
-        PrivateTable.seal(frame, LABELLED),
-        rows,
-        adjacency=adjacency,
-        noise=NoiseSource(0),
-        draws=np.arange(1),
-    )
+    return session_of(PrivateTable.seal(frame, LABELLED), rows, adjacency=adjacency)
 
 
 def test_a_ball_too_small_for_squares_lets_nothing_leave() -> None:
@@ -174,13 +169,7 @@ def test_no_warning_tells_of_a_row_that_a_model_cannot_compute_with(model: str) 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 20.0, 36.0, 60.0])
 def test_a_bit_is_never_surer_than_its_epsilon(epsilon: float) -> None:
-    run: Session[MaskedRows] = Session(
-        table(np.zeros(1), 1.0),
-        MaskedRows,
-        adjacency="replace_one",
-        noise=NoiseSource(1),
-        draws=np.arange(1),
-    )
+    run = session_of(table(np.zeros(1), 1.0), MaskedRows, seed=1)
     multiplier = np.array([1.0 / epsilon])
     randomise_bits(run, "bits", lambda seen, runs: seen.rows[None], multiplier)
     stated = float(compose(run.ledger.at(0).events, "linear", delta=0.0).epsilon)
@@ -202,10 +191,7 @@ def test_what_a_document_draws_is_its_own_whatever_stands_before_it() -> None:
 
 
 def test_a_session_is_not_pickled_even_without_privacy() -> None:
-    rows = table(np.array([0.1, 0.2]), 1.0)
-    run: Session[MaskedRows] = Session(
-        rows, MaskedRows, adjacency="replace_one", noise=None, draws=np.arange(1)
-    )
+    run = session_of(table(np.array([0.1, 0.2]), 1.0), MaskedRows, private=False)
     with pytest.raises(WallError, match="pickled"):
         pickle.dumps(run)
 

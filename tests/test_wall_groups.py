@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sealed_rows import session_of
 from support import every, examples
 from test_wall_blocks import hostile_rows
 from test_wall_contributions import ADJACENCIES, CELLS, HOSTILE, assert_within, neighbour
@@ -295,9 +296,7 @@ def test_where_rounding_would_show_rows_are_mapped_one_by_one() -> None:
 
 def a_session() -> Session[Any]:
     table = dp.load("bundled:three_groups")
-    return Session(
-        table, FeatureRows, adjacency="replace_one", noise=None, draws=np.zeros(RUNS, dtype=int)
-    )
+    return session_of(table, FeatureRows, runs=RUNS, private=False)
 
 
 def test_frames_of_a_wrong_shape_and_ones_without_end_are_refused() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sealed_rows import session_of
 from support import every
 
 from dpcore.arrays import Array
@@ -17,7 +19,6 @@ from dpcore.schema import Ball, Column, Schema
 from dpcore.wall.custodian import custodian_classes
 from dpcore.wall.data import LabelledRows
 from dpcore.wall.data.labels import NO_CLASS, class_names, label_codes
-from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.class_moments import ClassFrames, LabelledMoments
 from dpcore.wall.statistics.class_radii import LabelledRadii
@@ -43,14 +44,8 @@ def sealed(rows: Array, labels: list[object], bounds: Schema | None = None) -> P
 def opened(
     table: PrivateTable, adjacency: str = "label", *, noise: bool = False, runs: int = 1
 ) -> Session[LabelledRows]:
-    return Session(
-        table,
-        LabelledRows,
-        adjacency=adjacency,
-        noise=NoiseSource(0, range(runs)) if noise else None,
-        draws=np.arange(runs),
-        as_private=True,
-    )
+    how: dict[str, Any] = {"adjacency": adjacency, "private": noise, "as_private": True}
+    return session_of(table, LabelledRows, runs=runs, **how)
 
 
 def identity(dim: int = 2, scale: float = 1.0) -> ClassFrames:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import astuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy
 from scipy.special import expit
+from sealed_rows import session_of
 
 from dpcore.accounting import compose
 from dpcore.arrays import Array
@@ -43,14 +45,8 @@ def people(count: int = 30, seed: int = 0) -> pd.DataFrame:
     return frame.assign(ill=rng.integers(2, size=count))
 
 
-def opened(frame: pd.DataFrame, *, runs: int = 1, **more: object) -> Session[LogisticRows]:
-    asked = {"adjacency": "replace_one", "noise": NoiseSource(0, range(runs))} | more
-    return Session(
-        PrivateTable.seal(frame, SCHEMA),
-        LogisticRows,
-        draws=np.arange(runs),
-        **asked,  # type: ignore[arg-type]
-    )
+def opened(frame: pd.DataFrame, **more: Any) -> Session[LogisticRows]:
+    return session_of(PrivateTable.seal(frame, SCHEMA), LogisticRows, **more)
 
 
 def linear_noise(rows: Array, outcomes: Array, at: Array, ridge: float) -> Array:

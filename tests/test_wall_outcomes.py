@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sealed_rows import session_of
 from support import every
 
 from dpcore.arrays import Array
@@ -19,7 +21,6 @@ from dpcore.wall.data import Frame, LogisticRows
 from dpcore.wall.data.clipping import clip_to_ball
 from dpcore.wall.data.design_matrix import Design, binary_target, outcomes_of
 from dpcore.wall.kernels.row_blocks import looked_at
-from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import logistic_statistics
 from dpcore.wall.statistics.logistic_statistics import (
@@ -51,17 +52,8 @@ def people(count: int = 40, seed: int = 0) -> pd.DataFrame:
     )
 
 
-def opened(
-    frame: pd.DataFrame,
-    schema: Schema = SCHEMA,
-    *,
-    runs: int = 1,
-    private: bool = True,
-    **more: object,
-) -> Session[LogisticRows]:
-    noise = NoiseSource(0, range(runs)) if private else None
-    asked = {"adjacency": "replace_one", "noise": noise, "draws": np.arange(runs)} | more
-    return Session(PrivateTable.seal(frame, schema), LogisticRows, **asked)  # type: ignore[arg-type]
+def opened(frame: pd.DataFrame, schema: Schema = SCHEMA, **more: Any) -> Session[LogisticRows]:
+    return session_of(PrivateTable.seal(frame, schema), LogisticRows, **more)
 
 
 def exact(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sealed_rows import session_of
 
 from dpcore.accounting import compose
 from dpcore.errors import InputError, WallError
@@ -17,7 +18,6 @@ from dpcore.privacy import Gaussian
 from dpcore.schema import Column, Schema
 from dpcore.wall.data import MaskedRows
 from dpcore.wall.data.regression_target import bounded_target
-from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.local_vectors import LocalParts, LocalVectors
 from dpcore.wall.statistics.row_vectors import (
@@ -44,15 +44,8 @@ def sealed(rows: np.ndarray, schema: Schema | None = None) -> PrivateTable:
     return PrivateTable.seal(pd.DataFrame(rows, columns=list(schema.features)), schema)
 
 
-def session(
-    rows: np.ndarray, *, runs: int = 1, private: bool = True, **options: Any
-) -> Session[MaskedRows]:
-    asked: dict[str, Any] = {
-        "adjacency": "replace_one",
-        "noise": NoiseSource(3, range(runs)) if private else None,
-        "draws": np.arange(runs),
-    }
-    return Session(sealed(rows), MaskedRows, **(asked | options))
+def session(rows: np.ndarray, **options: Any) -> Session[MaskedRows]:
+    return session_of(sealed(rows), MaskedRows, seed=3, **options)
 
 
 def lookup(values: np.ndarray) -> Callable[[VectorRows, slice], np.ndarray]:
@@ -454,13 +447,7 @@ def test_a_table_without_a_bounded_target_is_refused() -> None:
 
 
 def test_what_is_missing_is_known_to_the_model_and_zero() -> None:
-    run: Session[MaskedRows] = Session(
-        regression(CELLS)[0],
-        partial(MaskedRows, target=True, masked=True),
-        adjacency="replace_one",
-        noise=NoiseSource(0),
-        draws=np.arange(1),
-    )
+    run = session_of(regression(CELLS)[0], partial(MaskedRows, target=True, masked=True))
     seen = looked(run)
     assert seen.observed is not None
     np.testing.assert_array_equal(seen.observed, [[True, False, True], [True, True, True]])
@@ -469,13 +456,7 @@ def test_what_is_missing_is_known_to_the_model_and_zero() -> None:
 
 
 def test_public_unit_coordinates_are_there_for_the_asking() -> None:
-    run: Session[MaskedRows] = Session(
-        regression(CELLS)[0],
-        partial(MaskedRows, target=True),
-        adjacency="replace_one",
-        noise=NoiseSource(0),
-        draws=np.arange(1),
-    )
+    run = session_of(regression(CELLS)[0], partial(MaskedRows, target=True))
     seen = looked(run, own=False)
     np.testing.assert_allclose(seen.rows[0], [-0.8, 0.0, 1.0])
     np.testing.assert_allclose(seen.targets, [0.0, -0.6, 1.0])
