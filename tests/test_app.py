@@ -249,13 +249,6 @@ def promises_what_it_says(method: str, said: str) -> None:
         assert "The paper says epsilon = 8.00" in said
 
 
-def counts(method: str, count_by: str) -> None:
-    """The picture of a recipe that is counted so."""
-    found = asked(**recipe_link(method, count_by))
-    assert found.count_by == count_by
-    promises_what_it_says(method, now_in(drawn(found), "guarantee"))
-
-
 def test_gradient_em_in_the_local_model_has_its_picture(no_background: None) -> None:
     """Its reference without clipping is that of a curator."""
     found = asked(model="mixture-regression", method="local", data="two_lines", epsilon="8")
@@ -264,15 +257,11 @@ def test_gradient_em_in_the_local_model_has_its_picture(no_background: None) -> 
 
 @pytest.mark.full
 @pytest.mark.parametrize("method", MODELS_OF_METHODS)
-def test_every_recipe_counts_its_usual_way(method: str) -> None:
-    counts(method, method_of(method).accountants[0])
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("method", MODELS_OF_METHODS)
-def test_every_recipe_counts_every_other_way_it_can(method: str) -> None:
-    for way in method_of(method).accountants[1:]:
-        counts(method, way)
+def test_every_recipe_counts_every_way_it_can(method: str) -> None:
+    for way in method_of(method).accountants:
+        found = asked(**recipe_link(method, way))
+        assert found.count_by == way
+        promises_what_it_says(method, now_in(drawn(found), "guarantee"))
 
 
 @pytest.mark.full
@@ -357,31 +346,16 @@ EXTREMES: list[dict[str, str]] = [
 ]
 
 
-def says_numbers(live_text: dict[str, Any], step: int) -> None:
-    """Each text says something, and nothing that is no number."""
-    for name, lines in live_text.items():
-        assert lines[step], name
-        assert "nan" not in lines[step].lower().split()
-
-
-@pytest.mark.full
-@every("query", EXTREMES)
-def test_extreme_choices_are_drawn(query: dict[str, str]) -> None:
-    """What the page computes and draws, without a page around it."""
-    scenario = asked(**{**SMALL, **query})
-    scene = drawn(scenario)
-    says_numbers(dict(scene.live_text), scene.step)
-    assert json.dumps(scene.as_dict(), allow_nan=False)
-    assert all((command(scenario), script(scenario), notebook(scenario)))
-
-
 @pytest.mark.full
 @every("query", EXTREMES)
 def test_extreme_choices_render(query: dict[str, str]) -> None:
-    """The whole page."""
-    page = healthy(opened(**{**SMALL, **query}))
+    scenario, page = asked(**{**SMALL, **query}), healthy(opened(**{**SMALL, **query}))
     assert not page.error
-    says_numbers(scene(page)["live_text"], scene(page)["step"])
+    now = scene(page)
+    for name, lines in now["live_text"].items():
+        assert lines[now["step"]], name
+        assert "nan" not in lines[now["step"]].lower().split()
+    assert all((command(scenario), script(scenario), notebook(scenario)))
 
 
 def test_hidden_controls_are_not_there() -> None:
@@ -409,23 +383,12 @@ def test_a_link_of_nonsense_is_that_of_the_first_screen(text: str) -> None:
     assert replace(asked(**query, other=text), made=Scenario.made) == Scenario()
 
 
-def opens_the_first_screen(text: str, first: AppTest) -> None:
-    """The page of a link of nonsense."""
-    query = dict.fromkeys(Scenario.__dataclass_fields__, text)
-    page = healthy(opened(**query, other=text))
+def test_a_link_of_nonsense_opens_the_first_screen(first: AppTest) -> None:
+    query = dict.fromkeys(Scenario.__dataclass_fields__, NONSENSE["words"])
+    page = healthy(opened(**query, other=NONSENSE["words"]))
     assert (bold(page), exact(page)) == (bold(first), exact(first))
     assert guarantee(page) == guarantee(first)
     assert not any("<script" in html for html in texts(page))
-
-
-def test_a_link_of_nonsense_opens_the_first_screen(first: AppTest) -> None:
-    opens_the_first_screen(NONSENSE["words"], first)
-
-
-@pytest.mark.full
-@every("text", [text for name, text in NONSENSE.items() if name != "words"])
-def test_links_of_other_nonsense_open_the_first_screen(text: str, first: AppTest) -> None:
-    opens_the_first_screen(text, first)
 
 
 @every("name", Scenario.__dataclass_fields__)
@@ -440,15 +403,6 @@ def test_one_word_of_nonsense_leaves_the_rest(name: str) -> None:
     assert found == asked(**without)
     if name not in ("epsilon", "hide"):
         assert found.epsilon == 2.0
-
-
-@pytest.mark.full
-@every("name", Scenario.__dataclass_fields__)
-def test_the_page_of_one_word_of_nonsense_opens(name: str) -> None:
-    page = healthy(opened(**{**SMALL, "epsilon": "2", name: "nonsense"}))
-    assert not page.error
-    if name != "epsilon" and name != "hide":
-        assert "epsilon = 2.00" in guarantee(page)
 
 
 def test_a_table_to_generate_that_makes_no_sense_is_the_default_one() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import WallError
-from dpcore.evaluation.exposure import success_rate
 from dpcore.evaluation.study import Setting, budget_grid, references, study
 from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.models.gradient_em.mathematics import GRADIENT_MODELS, Coefficients, apart
@@ -155,16 +154,3 @@ def test_bits_are_studied_where_only_epsilon_counts() -> None:
     assert told.epsilon == pytest.approx(1.0)
     central = study(table("symmetric-mixture"), Setting("mean", components=1), draws=3).grid
     assert np.median(central.utility[26]) > np.median(grid.utility[26])
-
-
-@pytest.mark.parametrize("model", NAMES)
-def test_no_attacker_on_one_row_beats_the_ceiling(model: str) -> None:
-    found = success_rate(table(model), setting(model), 2.0, 400, seed=1)
-    assert found.low <= found.ceiling
-
-
-@pytest.mark.parametrize("model", NAMES)
-def test_a_fit_says_how_good_it_is(model: str) -> None:
-    rows = table(model)
-    fit = dp.fit(model, rows, privacy=None, iterations=40, **OPENINGS[model][1])
-    assert fit.score(rows) == pytest.approx(1.0, abs=0.01)

@@ -391,28 +391,14 @@ EXTREMES: list[dict[str, str]] = [
 ]
 
 
-def says_numbers(scene: dict[str, Any]) -> None:
-    """Each live text says numbers, and every bar has its label."""
-    for name, lines in scene["live_text"].items():
-        assert "nan" not in lines[scene["step"]].lower().split(), name
-        assert "inf" not in lines[scene["step"]].lower().split(), name
-    assert all(label for _, label in bars_of(scene).values())
-
-
-@pytest.mark.full
-@every("query", EXTREMES)
-def test_extreme_choices_are_drawn(query: dict[str, str]) -> None:
-    """What the page computes and draws, without a page around it."""
-    asked = from_query(query)
-    says_numbers(picture(asked, compose_prices.priced(asked)).as_dict())
-    assert all((account_command(asked), account_questions(asked), account_script(asked)))
-
-
 @pytest.mark.full
 @every("query", EXTREMES)
 def test_extreme_choices_render(query: dict[str, str]) -> None:
-    """The whole page."""
-    says_numbers(scene(healthy(opened(**query))))
+    now, asked = scene(healthy(opened(**query))), from_query(query)
+    for name, lines in now["live_text"].items():
+        assert not {"nan", "inf"} & set(lines[now["step"]].lower().split()), name
+    assert all(label for _, label in bars_of(now).values())
+    assert all((account_command(asked), account_questions(asked), account_script(asked)))
 
 
 def test_what_has_no_theorem_says_so_and_nothing_is_drawn() -> None:

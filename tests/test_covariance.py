@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from sealed_rows import boxed
 from sklearn.decomposition import PCA
 from support import every
 
@@ -333,12 +334,11 @@ def test_any_release_gives_axes_of_an_ellipsoid(value: float) -> None:
 def test_columns_of_unequal_width_show_their_correlations() -> None:
     """The narrowest fills a fiftieth of what the widest does, and drowns in a ball for both."""
     rows = np.random.default_rng(0).standard_normal((20_000, 6)) @ (np.eye(6) + 0.4)
-    names, errors = [f"x{i}" for i in range(6)], []
+    errors = []
     for scale in (np.ones(6), np.geomspace(1.0, 0.02, 6)):
-        frame = pd.DataFrame(np.clip(0.1 * rows * scale, -1.0, 1.0), columns=names)
-        table = dp.load(frame, schema=dp.Schema.from_bounds(dict.fromkeys(names, (-1.0, 1.0))))
-        fit = dp.fit("covariance", table, privacy=dp.Privacy(1.0, 1e-6), seed=0)
-        away = fit.parameters.correlation - np.corrcoef(frame.to_numpy().T)
+        cells = np.clip(0.1 * rows * scale, -1.0, 1.0)
+        fit = dp.fit("covariance", boxed(cells), privacy=dp.Privacy(1.0, 1e-6), seed=0)
+        away = fit.parameters.correlation - np.corrcoef(cells.T)
         errors.append(float(np.abs(away).max()))
     assert errors[0] < 0.05
     assert errors[1] < 0.2
@@ -348,10 +348,7 @@ def test_as_noise_vanishes_uneven_columns_have_their_exact_covariance() -> None:
     """Where an ellipsoid took the ball's place, what was seen in the ball no longer counts."""
     rows = np.random.default_rng(0).standard_normal((5_000, 4)) @ (np.eye(4) + 0.4)
     rows *= 0.1 * np.geomspace(1.0, 0.02, 4)
-    names = [f"x{i}" for i in range(4)]
-    schema = dp.Schema.from_bounds(dict.fromkeys(names, (-1.0, 1.0)))
-    table = dp.load(pd.DataFrame(rows, columns=names), schema=schema)
-    fit = dp.fit("covariance", table, privacy=dp.Privacy(3e4, 1e-6), seed=0)
+    fit = dp.fit("covariance", boxed(rows), privacy=dp.Privacy(3e4, 1e-6), seed=0)
     exact = np.cov(rows.T)
     root = np.sqrt(np.diag(exact))
     away = np.abs(fit.parameters.covariance - exact) / np.outer(root, root)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 from support import split_lanes
+from test_coefficient_studies import OPENINGS
 
 import dpcore as dp
 from dpcore.accounting import mu_of
@@ -85,10 +86,22 @@ def test_two_normal_clouds_are_told_apart_as_well_as_can_be() -> None:
     assert hits / guesses == pytest.approx(float(ndtr(0.6)), abs=0.02)
 
 
-@pytest.mark.parametrize("model", ["kmeans", "fa"])
-def test_other_models_are_attacked_by_the_same_call(table: Any, model: str) -> None:
-    setting = Setting(model=model, components=1, delta=1e-4)
-    found = success_rate(table, setting, 1.0, 200)
+OTHERS = {
+    "kmeans": ("rare_person", {"components": 1}),
+    "fa": ("rare_person", {"components": 1}),
+    "gmm-release": ("five_parties", {"adjacency": "label", "words": (("method", "staged"),)}),
+    "logistic": ("who_comes_back", {"components": 1, "adjacency": "label"}),
+    **{
+        model: (data, {"components": 1, "iterations": 10, "words": tuple(words.items())})
+        for model, (data, words) in OPENINGS.items()
+    },
+}
+
+
+@pytest.mark.parametrize("model", OTHERS)
+def test_other_models_are_attacked_by_the_same_call(model: str) -> None:
+    data, words = OTHERS[model]
+    found = success_rate(dp.load(f"bundled:{data}"), Setting(model, **words), 2.0, 400, seed=1)
     assert found.low <= found.ceiling
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from test_kmeans import sealed
+from sealed_rows import boxed
 
 import dpcore as dp
 from dpcore.arrays import Array
@@ -48,9 +48,9 @@ def test_without_noise_the_fit_is_maximum_likelihood() -> None:
     from sklearn.decomposition import FactorAnalysis
 
     rows = causes()
-    fit = dp.fit("fa", sealed(rows), privacy=None, n_components=2, iterations=500)
+    fit = dp.fit("fa", boxed(rows), privacy=None, n_components=2, iterations=500)
     theirs = FactorAnalysis(2, tol=1e-9, max_iter=10_000, svd_method="lapack").fit(rows)
-    assert fit.score(sealed(rows)) == pytest.approx(theirs.score(rows), abs=1e-3)
+    assert fit.score(boxed(rows)) == pytest.approx(theirs.score(rows), abs=1e-3)
     covariance = fit.parameters.as_factors().covariance()[0]
     np.testing.assert_allclose(covariance, theirs.get_covariance(), atol=1e-3)
 
@@ -73,7 +73,7 @@ def test_factors_in_own_units_have_the_covariance_of_rows_in_own_units() -> None
 def test_a_plain_fit_of_few_rows_is_what_their_second_moments_give(tmp_path: Path) -> None:
     """In memory it never forms them; in parts it does."""
     rows = causes(12, 16)
-    table = sealed(rows)
+    table = boxed(rows)
     pd.DataFrame(rows, columns=list(table.schema.features)).to_parquet(tmp_path / "rows.parquet")
     parts = dp.load(tmp_path / "rows.parquet", schema=table.schema, out_of_core=True)
     here, there = (
@@ -91,7 +91,7 @@ def test_a_plain_fit_of_few_rows_is_what_their_second_moments_give(tmp_path: Pat
 
 def test_more_steps_cost_nothing() -> None:
     few, many = (
-        dp.fit("fa", sealed(causes()), privacy=budget(), iterations=steps, seed=0).ledger
+        dp.fit("fa", boxed(causes()), privacy=budget(), iterations=steps, seed=0).ledger
         for steps in (1, 100)
     )
     assert few.fingerprint() == many.fingerprint()
@@ -99,7 +99,7 @@ def test_more_steps_cost_nothing() -> None:
 
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
 def test_with_a_large_budget_both_causes_are_found(adjacency: str) -> None:
-    table, privacy = sealed(causes(20_000)), budget(10.0, adjacency=adjacency)
+    table, privacy = boxed(causes(20_000)), budget(10.0, adjacency=adjacency)
     exact = YARDSTICK.converged(table, 2, {})
     fit = dp.fit("fa", table, privacy=privacy, n_components=2, seed=0)
     public = PublicFrame.of(table.schema)  # type: ignore[arg-type]
@@ -111,7 +111,7 @@ def test_with_a_large_budget_both_causes_are_found(adjacency: str) -> None:
 
 def test_what_cannot_be_seen_is_not_drawn() -> None:
     """At a small budget the loadings are zero, not noise."""
-    fit = dp.fit("fa", sealed(causes(300)), privacy=budget(0.05), n_components=2, seed=1)
+    fit = dp.fit("fa", boxed(causes(300)), privacy=budget(0.05), n_components=2, seed=1)
     assert np.all(fit.parameters.loadings == 0.0)
     assert np.all(fit.parameters.noise_variance > 0.0)
 
@@ -122,7 +122,7 @@ def test_narrow_columns_show_their_factor_as_wide_ones_do() -> None:
     rows = causes(20_000)
     narrow = rows * np.repeat([1.0, 0.1], 4)
     fits = [
-        dp.fit("fa", sealed(data), privacy=budget(2.0), n_components=2, seed=0)
+        dp.fit("fa", boxed(data), privacy=budget(2.0), n_components=2, seed=0)
         for data in (rows, narrow)
     ]
     assert fits[0].ledger.fingerprint() == fits[1].ledger.fingerprint()
@@ -143,7 +143,7 @@ def test_a_rare_yes_that_noise_hides_among_the_distances_is_not_cut_off(epsilon:
     rows = np.where(rng.random((2_000, 4)) < often[:, None], 1.0, -1.0)
     rows[:, 3] = np.where(rng.random(2_000) < 0.03, 1.0, -1.0)
     words = {"draws": range(30), "seed": 0, "n_components": 1}
-    grid = fit_grid("fa", sealed(rows), privacy=[budget(epsilon)], **words)  # type: ignore[arg-type]
+    grid = fit_grid("fa", boxed(rows), privacy=[budget(epsilon)], **words)  # type: ignore[arg-type]
     variances = np.diagonal(grid.runs.final.covariance(), axis1=1, axis2=2)
     assert np.mean(variances[:, 3] < 0.1 * rows[:, 3].var()) < 0.1
 
@@ -152,7 +152,7 @@ def test_the_papers_noise_is_that_of_its_program() -> None:
     """2z on the sum of squares, z = sqrt(2 ln(1.25/delta))/epsilon, more beside the diagonal; the
     truth is sqrt 2, so what is proved is less than what is claimed."""
     privacy = budget(0.5, mode="paper", accountant="linear")
-    fit = dp.fit("fa", sealed(causes()), privacy=privacy, n_components=2, seed=0)
+    fit = dp.fit("fa", boxed(causes()), privacy=privacy, n_components=2, seed=0)
     entry = fit.ledger.entries[0]
     z = math.sqrt(2.0 * math.log(1.25 / DELTA)) / 0.5
     assert entry.sensitivity == pytest.approx(math.sqrt(2.0))
@@ -175,7 +175,7 @@ def test_from_sight_on_a_factor_is_seen_and_before_it_is_not(
 ) -> None:
     """The threshold is that of Baik, Ben Arous and Peche, tried at a third and at several times:
     a released ball is somewhat larger than the rows need."""
-    table = sealed(rows)
+    table = boxed(rows)
     setting = Setting(model="fa", components=2, delta=DELTA, words=(("ball", ball),))
     public = PublicFrame.of(table.schema)  # type: ignore[arg-type]
     exact = YARDSTICK.converged(table, 2, {})
@@ -194,7 +194,7 @@ def test_from_sight_on_a_factor_is_seen_and_before_it_is_not(
 
 
 def test_the_noise_of_the_squares_is_what_the_release_has() -> None:
-    table = sealed(causes())
+    table = boxed(causes())
     privacy = dp.Privacy(noise_multiplier=1.0)
     for ball in ("limits", "released"):
         entry = dp.fit("fa", table, privacy=privacy, seed=0, ball=ball).ledger.entries[-1]
@@ -204,8 +204,8 @@ def test_the_noise_of_the_squares_is_what_the_release_has() -> None:
 
 def test_held_out_metrics_are_what_they_say() -> None:
     rows = causes()
-    scorer = Scorer.of(sealed(rows), None)
-    exact = YARDSTICK.converged(sealed(rows), 2, {})
+    scorer = Scorer.of(boxed(rows), None)
+    exact = YARDSTICK.converged(boxed(rows), 2, {})
     covariance = exact.covariance()[0]
     away = rows - exact.mean[0]
     expected = -0.5 * (
@@ -220,7 +220,7 @@ def test_held_out_metrics_are_what_they_say() -> None:
 
 
 def test_as_many_factors_as_columns_are_refused() -> None:
-    table = sealed(causes())
+    table = boxed(causes())
     for fit in (
         lambda: dp.fit("fa", table, privacy=budget(), n_components=8),
         lambda: YARDSTICK.converged(table, 8, {}),
@@ -253,9 +253,7 @@ def test_noise_follows_the_rows_and_not_their_limits() -> None:
     rows, errors = causes(20_000), {}
     exact = np.cov(rows.T)
     for wide in (1.0, 4.0):
-        names = [f"x{i}" for i in range(rows.shape[1])]
-        schema = Schema.from_bounds({name: (-wide, wide) for name in names})
-        table = PrivateTable.seal(pd.DataFrame(rows, columns=names), schema)
+        table = boxed(rows, -wide, wide)
         fits = [dp.fit("fa", table, privacy=budget(), n_components=2, seed=s) for s in range(5)]
         away = [fit.parameters.as_factors().covariance()[0] - exact for fit in fits]
         errors[wide] = np.median(np.linalg.norm(away, axis=(1, 2)))
@@ -265,8 +263,8 @@ def test_noise_follows_the_rows_and_not_their_limits() -> None:
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
 def test_little_noise_changes_little(adjacency: str) -> None:
     rows = causes()
-    fit = dp.fit("fa", sealed(rows), privacy=budget(2000.0, adjacency=adjacency), n_components=2)
-    exact = dp.fit("fa", sealed(rows), privacy=None, n_components=2)
+    fit = dp.fit("fa", boxed(rows), privacy=budget(2000.0, adjacency=adjacency), n_components=2)
+    exact = dp.fit("fa", boxed(rows), privacy=None, n_components=2)
     one, two = (each.parameters.as_factors().covariance()[0] for each in (fit, exact))
     np.testing.assert_allclose(one, two, atol=1e-3)
 

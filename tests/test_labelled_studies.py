@@ -14,7 +14,6 @@ from app import compute, result_store
 from app.scenario import Scenario, opening, sane
 from dpcore.declaration import declaration, declarations
 from dpcore.errors import InputError
-from dpcore.evaluation.exposure import success_rate
 from dpcore.evaluation.study import Setting, budget_grid, references, study
 from dpcore.evaluation.sweep import sweep
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
@@ -171,17 +170,6 @@ def test_a_target_counts_as_a_label() -> None:
     same = one._frame == other._frame
     assert same.drop(columns="comes back").all().all()
     assert (~same["comes back"]).sum() == 1
-
-
-@pytest.mark.parametrize(("name", "model"), [(PARTIES, "gmm-release"), (BACK, "logistic")])
-def test_no_attacker_on_one_label_beats_the_ceiling(name: str, model: str) -> None:
-    setting = (
-        opening(name).setting()
-        if model == "gmm-release"
-        else Setting(model, components=1, adjacency="label")
-    )
-    found = success_rate(table(name), setting, 2.0, 400, seed=1)
-    assert found.low <= found.ceiling
 
 
 def test_the_attacker_of_a_label_is_told_all_else() -> None:

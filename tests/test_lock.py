@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sealed_rows import boxed
 
 import dpcore as dp
 from dpcore.errors import WallError
@@ -18,8 +19,7 @@ BUDGET = dp.Privacy(epsilon=1.0, delta=1e-5)
 
 @pytest.fixture
 def sealed() -> PrivateTable:
-    rows = np.random.default_rng(0).uniform(-1, 1, (200, 2))
-    return dp.load(rows, schema=dp.Schema.from_bounds({"x1": (-1, 1), "x2": (-1, 1)}))
+    return boxed(np.random.default_rng(0).uniform(-1, 1, (200, 2)))
 
 
 @pytest.mark.parametrize("word", ["1", "true", "yes"])

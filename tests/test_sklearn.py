@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
+from sealed_rows import boxed
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
@@ -139,9 +140,7 @@ def test_an_estimator_is_the_fit_of_the_same_name(
     """The same numbers, ledger and guarantee as dp.fit."""
     bounds = (0, 10) if model == "poisson" else (-10, 10)
     one = clone(estimator).set_params(bounds=bounds, random_state=3).fit(rows())
-    names = ["x0", "x1", "x2"]
-    schema = dp.Schema.from_bounds(dict.fromkeys(names, bounds))
-    table = dp.load(pd.DataFrame(rows(), columns=names), schema=schema)
+    table = boxed(rows(), *bounds)
     two = dp.fit(model, table, privacy=dp.Privacy(1.0, 1e-5), n_components=2, iterations=5, seed=3)
     assert one.ledger_.fingerprint() == two.ledger.fingerprint()
     *same, steps = one.guarantee_.assumptions
@@ -243,9 +242,7 @@ def test_factors_of_rows_in_a_pipeline() -> None:
 def test_principal_components_are_those_of_the_fit_of_the_same_name() -> None:
     """Keeping fewer changes nothing of what is released; with much budget they are PCA's."""
     one = DPPCA(2, epsilon=500.0, bounds=(-10, 10), random_state=3).fit(rows())
-    schema = dp.Schema.from_bounds(dict.fromkeys(["x0", "x1", "x2"], (-10, 10)))
-    table = dp.load(pd.DataFrame(rows(), columns=["x0", "x1", "x2"]), schema=schema)
-    two = dp.fit("covariance", table, privacy=dp.Privacy(500.0, 1e-5), seed=3)
+    two = dp.fit("covariance", boxed(rows(), -10, 10), privacy=dp.Privacy(500.0, 1e-5), seed=3)
     assert one.ledger_.fingerprint() == two.ledger.fingerprint()
     np.testing.assert_array_equal(one.components_, two.parameters.components[:2])
     np.testing.assert_array_equal(one.covariance_, two.parameters.covariance)
