@@ -28,6 +28,15 @@ SAMPLES = {
     "both": [Event(Gaussian(4.0), count=3), Event(Laplace(10.0), count=3)],
     "box": [Event(EpsilonDelta(0.2), count=4), Event(Laplace(10.0))],
     "box with delta": [Event(EpsilonDelta(0.2, 1e-7), count=4), Event(Gaussian(5.0))],
+    "poisson": [
+        Event(Gaussian(1.3), 50, None, "poisson", 0.02, adjacency="add_remove"),
+        Event(Laplace(30.0), count=4, adjacency="add_remove"),
+    ],
+    "fixed size": [
+        Event(Gaussian(1.3), 40, sampling="without_replacement", sampling_rate=0.02),
+        Event(Laplace(30.0), count=2),
+        Event(Gaussian(20.0)),
+    ],
 }
 CASES = [(n, k) for n in NAMES for k, e in SAMPLES.items() if covers(n, e) is None]
 NOISY = [(n, k) for n, k in CASES if "box" not in k]

@@ -104,10 +104,3 @@ def test_undefined_values_are_refused() -> None:
             call(np.nan, 1e-5)
         with pytest.raises(InputError):
             call(-1.0, 1e-5)
-
-
-def test_a_grid_gives_what_single_calls_give() -> None:
-    mus, deltas = np.geomspace(1e-4, 100.0, 7)[:, None], np.geomspace(1e-14, 0.1, 5)
-    grid = np.asarray(epsilon_of(deltas, mus))
-    one_by_one = [[epsilon_of(float(d), float(m)) for d in deltas] for m in mus[:, 0]]
-    np.testing.assert_allclose(grid, one_by_one, rtol=1e-12)

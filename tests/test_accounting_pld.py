@@ -302,28 +302,6 @@ def test_row_added_and_row_removed_are_both_counted() -> None:
         assert PLD.delta(list(events), epsilon) == pytest.approx(max(a, b), rel=1e-3)
 
 
-def test_delta_and_epsilon_are_inverse() -> None:
-    mixed = [Event(Laplace(5.0), 20), Event(Gaussian(6.0), 10), fixed_size(1.0, 0.02, 50)]
-    for delta in (1e-12, 1e-6, 1e-3):
-        epsilon = PLD.epsilon(mixed, delta)
-        assert PLD.delta(mixed, epsilon) == pytest.approx(delta, rel=1e-2)
-
-
-def test_a_grid_gives_what_single_questions_give() -> None:
-    noise = np.array([[0.8, 1.6, 5.0]])
-    delta = np.array([[1e-5], [1e-8]])
-    grid = [poisson(noise, 0.02, 40), replace(poisson(noise * 9, 1.0, 3), sampling="none")]
-    together = np.asarray(PLD.epsilon(grid, delta))
-    assert together.shape == (2, 3)
-    for i, j in np.ndindex(2, 3):
-        one = [event.at(j) for event in (replace_noise(e) for e in grid)]
-        assert together[i, j] == pytest.approx(PLD.epsilon(one, float(delta[i, 0])), rel=1e-12)
-
-
-def replace_noise(event: Event) -> Event:
-    return replace(event, mechanism=Gaussian(event.mechanism.noise_multiplier.ravel()))  # type: ignore[union-attr]
-
-
 def test_parts_that_cancel_nothing_out_cost_nothing() -> None:
     endless = [poisson(np.inf, 0.1, 10), Event(Laplace(np.inf), adjacency="add_remove")]
     assert interval(endless, 1e-5) == (0.0, 0.0)

@@ -242,28 +242,6 @@ def test_no_order_of_a_fine_grid_is_better(name: str, delta: float) -> None:
     assert RENYI.delta(events, 0.4) <= by_delta * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("name", MIXTURES)
-def test_epsilon_to_noise_to_epsilon(name: str) -> None:
-    if name == "boxes":
-        with pytest.raises(InputError, match="black box"):
-            calibrate(MIXTURES[name], 1.0, DELTA, "rdp")
-        return
-    targets = np.geomspace(1e-3, 50.0, 53 if name == "vectors" else 9)
-    factor = calibrate(MIXTURES[name], targets, DELTA, "rdp")
-    reached = compose(scaled(MIXTURES[name], factor), "rdp", delta=DELTA).epsilon
-    assert np.all(reached <= targets)
-    np.testing.assert_allclose(reached, targets, rtol=1e-9)
-
-
-@pytest.mark.parametrize("name", MIXTURES)
-def test_delta_and_epsilon_of_mixtures_are_inverse(name: str) -> None:
-    for delta in (1e-200, 1e-12, 1e-4):
-        at = RENYI.epsilon(MIXTURES[name], delta)
-        linear = 3.34 if name == "laplace" else np.inf
-        if at < linear * 0.99:
-            assert RENYI.delta(MIXTURES[name], at) == pytest.approx(delta, rel=1e-6)
-
-
 @examples(60)
 @given(
     st.lists(st.tuples(st.floats(0.05, 200.0), st.integers(1, 1000)), min_size=1, max_size=3),
@@ -341,19 +319,6 @@ def test_extreme_budgets_have_noise(target: float) -> None:
         reached = RENYI.epsilon(scaled(events, factor), 1e-15)
         assert reached <= target
         assert reached == pytest.approx(target, rel=1e-9)
-
-
-@pytest.mark.parametrize("method", [RENYI, THEOREM_27])
-def test_grids_of_noise_and_delta_give_what_single_questions_give(method: Any) -> None:
-    noise, deltas = np.geomspace(0.6, 9.0, 4), np.array([1e-9, 1e-5, 1e-3])
-    kinds = {RENYI: (poisson, lambda z, *_: Event(Laplace(z, 0.7), 9)), THEOREM_27: (fixed,)}
-    for make in kinds[method]:
-        together = np.asarray(method.epsilon([make(noise[:, None], 0.03, 80)], deltas))
-        alone = [[method.epsilon([make(float(z), 0.03, 80)], float(d)) for d in deltas]
-                 for z in noise]  # fmt: skip
-        np.testing.assert_allclose(together, alone, rtol=1e-10)
-        back = method.delta([make(noise[:, None], 0.03, 80)], np.array([0.5, 1.0, 2.0]))
-        assert np.shape(back) == (4, 3)
 
 
 def least_by_zooms(events: list[Event], delta: float) -> float:
@@ -532,12 +497,3 @@ def test_theorem_9_has_two_valleys_and_the_lower_one_is_found(
     assert np.all(np.diff(epsilons) > 0.0)
     back = np.asarray(THEOREM_9.delta(events, epsilons))
     np.testing.assert_allclose(back, deltas, rtol=1e-6)
-
-
-def test_fixed_size_noise_for_a_budget_beside_other_releases() -> None:
-    events = [fixed(1.0, 0.02, 40), Event(Laplace(30.0), 2), Event(Gaussian(20.0))]
-    targets = np.array([0.3, 1.0, 4.0])
-    factor = calibrate(events, targets, DELTA, "wbk27")
-    reached = compose(scaled(events, factor), "wbk27", delta=DELTA).epsilon
-    assert np.all(reached <= targets)
-    np.testing.assert_allclose(reached, targets, rtol=1e-9)

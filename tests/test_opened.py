@@ -503,16 +503,6 @@ def test_a_number_that_was_edited_is_refused(name: str) -> None:
             dp.open_release(folder)
 
 
-def test_a_folder_that_is_not_whole_is_refused(copied: Path) -> None:
-    (copied / "report.html").unlink()
-    with pytest.raises(ReplayError, match=r"^The folder lacks report\.html, which the dossier"):
-        dp.open_release(copied)
-    dp.open_release(copied / "dossier.json")
-    (copied / "dossier.json").unlink()
-    with pytest.raises(InputError, match=r"^dossier: it cannot be read"):
-        dp.open_release(copied)
-
-
 ODD_PARAMETERS: list[Callable[[dict[str, Any]], Any]] = [
     lambda p: p.pop("coefficients"),
     lambda p: p["coefficients"].pop(),
