@@ -99,7 +99,6 @@ def test_the_picture_says_what_was_found() -> None:
     for epsilon, alt in zip(EPSILONS, scene.panels[1].alt, strict=True):
         told = re.search(r"no attacker hits more than ([\d.]+)%", alt)
         most = 100.0 * scipy.stats.norm.sf(scipy.stats.norm.isf(0.05) - mu_of(epsilon, 1e-5))
-        assert told is not None
         assert 0.0 <= float(told[1]) - most < 0.1, "a bound is rounded up"
 
 

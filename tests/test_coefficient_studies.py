@@ -150,7 +150,6 @@ def test_bits_are_studied_where_only_epsilon_counts() -> None:
     local = Setting("mean", components=1, accountant="linear", words=(("trust", "local_onebit"),))
     grid = study(table("symmetric-mixture"), local, draws=3).grid
     told = grid.guarantees[40]
-    assert told is not None
     assert told.epsilon == pytest.approx(1.0)
     central = study(table("symmetric-mixture"), Setting("mean", components=1), draws=3).grid
     assert np.median(central.utility[26]) > np.median(grid.utility[26])

@@ -686,7 +686,6 @@ def test_the_best_attacker_is_better_after_more_releases() -> None:
     ):
         told = re.search(r"at least ([\d.]+)% misses", alt)
         least = 100.0 * scipy.stats.norm.cdf(scipy.stats.norm.isf(0.05) - count**0.5 / 5.0)
-        assert told is not None
         assert 0.0 <= least - float(told[1]) < 0.11, "a bound is rounded down"
 
 

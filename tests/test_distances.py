@@ -92,7 +92,6 @@ def test_shares_that_never_rise_are_the_nearest() -> None:
 def test_they_are_read_back_as_they_were_written() -> None:
     distances = counted(normal(2), 3.0)
     again = Distances.read(json.loads(json.dumps(distances.as_dict())))
-    assert again is not None
     assert again.as_dict() == distances.as_dict()
     assert Distances.read(None) is None
 
@@ -178,7 +177,6 @@ def test_a_dossier_holds_what_a_fit_has_counted(model: str) -> None:
     release = made(model)
     record = json.loads((Path(release.folder) / "dossier.json").read_text(encoding="utf-8"))
     opened = dp.open_release(release.folder)
-    assert release.fit.distances is not None
     assert record["distances"] == release.fit.distances.as_dict()
     assert opened.intervals().as_dict() == release.fit.intervals().as_dict()
 
@@ -186,7 +184,6 @@ def test_a_dossier_holds_what_a_fit_has_counted(model: str) -> None:
 def test_the_counts_are_those_that_left() -> None:
     """The noise is that of the ledger's entry."""
     fit = fitted(1)
-    assert fit.distances is not None
     (entry,) = (entry for entry in fit.ledger if entry.what == LOCATED[2])
     noise = float(fit.distances.sd)
     assert noise == pytest.approx(float(entry.noise_scale))

@@ -98,7 +98,6 @@ def test_collections_are_what_their_list_says() -> None:
 
 def test_bars_are_pictures_until_words_are_left_out() -> None:
     corpus = dp.load_documents("bundled:few_bars")
-    assert corpus.schema.image is not None
     assert (corpus.schema.image.height, corpus.schema.image.width) == (5, 5)
     assert corpus.with_first_words(25).schema.image is not None
     assert corpus.with_first_words(24).schema.image is None

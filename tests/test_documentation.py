@@ -211,7 +211,6 @@ def test_the_container_serves_what_the_proxy_asks_for() -> None:
     program, *words = json.loads(command)
     args = parse(words)
     assert program == "dpcore"
-    assert args is not None
     assert (args.host, args.allow_upload, args.unlock) == ("0.0.0.0", False, False)
     assert f"location {args.base_path}/ {{\n    proxy_pass http://localhost:{args.port};" in page(
         "teaching"
@@ -258,7 +257,6 @@ def test_the_ends_for_rare_samples_are_as_told() -> None:
             adjacency="add_remove",
         )
         found = dp.compose([event], "pld", delta=float(delta))
-        assert found.lower is not None
         assert 0.0 <= float(found.lower) - float(low) < 0.001
         assert 0.0 <= float(high) - float(found.epsilon) < 0.001
 

@@ -49,7 +49,6 @@ NAMES = [f"answer {j}" for j in range(6)]
 def added(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     """The page's files as a folder of the models', by the page's line; its mathematics."""
     place = tmp_path_factory.mktemp("models")
-    assert LINE is not None
     folder = place / "yes_or_no"
     folder.mkdir()
     for part in PAGE.split("\n### ")[1:]:
@@ -211,7 +210,6 @@ def test_its_audit_stays_below_the_proof_and_sees_when_half_the_noise_is_gone(
 ) -> None:
     found = dp.audit("yes-or-no", runs=400)
     assert found.lower <= 4.0
-    assert found.half_lower is not None
     assert found.half_lower > found.lower
     assert "yes-or-no" in audits()
 

@@ -438,7 +438,6 @@ def test_places_lie_at_their_own_degrees_whichever_axis_has_the_longitude() -> N
 
 def test_the_graticule_is_at_round_degrees_inside_the_axes() -> None:
     for axis in (centres_scene().panels[0].x, centres_scene().panels[0].y):
-        assert axis.ticks is not None
         assert len(axis.ticks) >= 3
         assert all(axis.range[0] <= tick <= axis.range[1] for tick in axis.ticks)
         assert len({round(b - a, 6) for a, b in zip(axis.ticks, axis.ticks[1:], strict=False)}) == 1

@@ -142,10 +142,8 @@ def test_a_published_fit_keeps_its_claim_with_room(algorithm: str) -> None:
         "symmetric-mixture", table("symmetric-mixture"), privacy=PAPER, algorithm=algorithm, seed=0
     )
     claim = fit.guarantee.claim
-    assert claim is not None
     assert claim.holds
     assert claim.epsilon == 1.0
-    assert fit.guarantee.epsilon is not None
     assert fit.guarantee.epsilon < 0.8
 
 

@@ -151,7 +151,6 @@ def test_coins_go_by_a_rows_number_and_nothing_else() -> None:
     assert held[0][: len(held[1])].tolist() == held[1].tolist()
     turned = cut(cells[::-1])
     assert turned.rows == all_rows.rows  # the same places, of other rows
-    assert all_rows.rows is not None
     assert 0.7 * 700 < all_rows.rows < 0.9 * 700
     assert all_rows.rows + len(held[0]) == all_rows.all_rows == 700
 
@@ -186,7 +185,6 @@ def test_the_page_says_on_which_rows_fits_are_judged() -> None:
         (opening("missing_answers"), "compares each fit with the exact fit to the same rows"),
     ):
         shown = tables.data_of(other)
-        assert shown is not None
         assert shown.held_out is None
         assert said in tables.judged_on(other, shown)
 
@@ -194,7 +192,6 @@ def test_the_page_says_on_which_rows_fits_are_judged() -> None:
 def test_somebody_is_taken_out_of_the_rows_that_are_fitted() -> None:
     scenario, data = opened("gmm")
     without = tables.data_of(replace(scenario, without=True))
-    assert without is not None
     assert without.whole is not None
     assert without.held_out is data.held_out
     one, other = (custodian_rows(each.table)[1] for each in (data, without))
@@ -213,7 +210,6 @@ def test_the_other_dials_judge_on_the_same_rows() -> None:
     while not done(SMALL, data, store, dial):
         work_out(SMALL, data, store, dial)
     found = swept(SMALL, data, store, dial, known.references)
-    assert found is not None
     at = found.grid.stops.index(SMALL.clip)
     one = known.grid.epsilons.index(SMALL.epsilon)
     np.testing.assert_allclose(found.grid.utility[at], known.grid.utility[one], rtol=1e-9)

@@ -88,13 +88,11 @@ def test_numbers_of_a_grid_are_the_yardstick_s_and_gaps_stay_gaps() -> None:
 def test_parts_of_a_budget_add_up_to_it(rows_per_person: int) -> None:
     grid, _ = studied(staged(rows_per_person=rows_per_person), 1)
     found = allocation(grid, 1e-5)
-    assert found is not None
     assert found.proved
     assert len(found.names) == 7
     np.testing.assert_allclose(found.shares.sum(axis=1), 1.0)
     assert np.all(found.alone < np.array(EPSILONS)[:, None])
     for ledger, epsilon in zip(grid.ledgers, EPSILONS, strict=True):
-        assert ledger is not None
         multipliers = np.array([float(e.mechanism.noise_multiplier) for e in ledger.events])  # type: ignore[union-attr]
         whole = float(epsilon_of(1e-5, float(np.sqrt(np.sum(multipliers**-2.0)))))
         assert whole == pytest.approx(epsilon, rel=1e-6)
@@ -104,7 +102,6 @@ def test_parts_of_a_budget_add_up_to_it(rows_per_person: int) -> None:
 def test_one_release_has_all_of_the_budget_and_a_printed_one_none() -> None:
     grid, _ = studied(staged(accountant="linear", words=(("method", "laplace"),)), 1)
     found = allocation(grid, 1e-5)
-    assert found is not None
     np.testing.assert_allclose(found.alone[:, 0], EPSILONS)
     paper = staged(mode="paper", accountant="linear", words=(("method", "paper"),))
     assert allocation(studied(paper, 1)[0], 1e-5) is None

@@ -404,7 +404,6 @@ def test_pictures_of_bytes_are_rows_of_pixels_with_the_limits_of_a_byte(
     np.testing.assert_array_equal(frame.to_numpy().reshape(2, 3, 4), PICTURES)
     assert frame.columns[5] == "pixel_1_1"
     schema = load(source, array=array).schema
-    assert schema is not None
     assert schema.image == Image(3, 4)
     assert schema.unit == "image"
     assert {(c.lower, c.upper) for c in schema.numeric_columns()} == {(0.0, 255.0)}

@@ -94,10 +94,8 @@ def test_as_printed_it_claims_epsilon_alone_and_keeps_it() -> None:
     request = Privacy(epsilon=1.0, delta=DELTA, mode="paper", accountant="linear")
     fit = dp.fit("logistic", sealed(300), privacy=request, algorithm="objective", ridge=5.0, seed=0)
     claim = fit.guarantee.claim
-    assert claim is not None
     assert (claim.epsilon, claim.delta, claim.holds) == (1.0, 0.0, True)
     assert "Chaudhuri" in claim.source
-    assert fit.guarantee.epsilon is not None
     assert 0.7 < fit.guarantee.epsilon < 1.0
 
 

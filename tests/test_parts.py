@@ -129,7 +129,6 @@ def test_a_pinned_view_stands_beside_every_number() -> None:
     parts.work_out(scenario, data, store)
     fits, now = parts.by_parts(scenario, data, store), study_of(scenario, data, store)
     frames = parts_picture(scenario, data, sliding(scenario, data, store)[1], fits, now)
-    assert frames is not None
     beside = pins.with_ghost(frames, scenario, data, pins.views(scenario, ask=True), PARTS)
     assert isinstance(beside, Frames)
     assert beside.step == frames.step

@@ -762,5 +762,4 @@ def test_the_stewards_page_names_the_models_that_take_persons() -> None:
         dp.fit("sbn", sealed_crowd(NUMBERS), privacy=dp.Privacy(noise_multiplier=1.0))
     proved = re.search(r"choose one of (.*) in proved mode", refused.value.remedy)
     (said,) = re.findall(r"person is proved for (.*) and `mean`", page("stewards"))
-    assert proved is not None
     assert set(proved[1].split(", ")) == {*re.findall(r"`(\w+)`", said), "mean"}

@@ -500,7 +500,6 @@ def test_a_wanted_share_takes_a_range_of_epsilons_and_of_rows(
     found = made.plan(2.0, DELTA)
     (one, other), middle = found.releases, shares[1]
     assert one.low < one.median < one.high
-    assert one.needed is not None
     assert one.rows_needed is not None
     assert one.needed[0] < one.needed[1] < one.needed[2]
     for epsilon, rows in zip(one.needed, one.rows_needed, strict=True):  # a quarter of the cost

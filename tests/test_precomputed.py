@@ -62,7 +62,6 @@ def test_every_table_that_is_offered_is_kept() -> None:
 def test_references_are_what_is_found_anew(name: str) -> None:
     data, setting = opened(name)
     kept, anew = kept_references(data, setting), references_of(data, setting)
-    assert kept is not None
     close(kept.converged, anew.converged, rel=1e-2)
     for part in fields(References):
         if part.name != "converged":
@@ -78,7 +77,6 @@ def test_a_kept_study_is_what_is_fitted_anew(name: str) -> None:
     data, setting = opened(name)
     exact, known = kept_references(data, setting), study_of(scenario, data)
     assert exact is not None
-    assert known is not None
     budgets = scenario.budgets(data.rows)
     place = min(range(len(budgets)), key=lambda at: abs(np.log(budgets[at] / scenario.epsilon)))
     draws = compute.draws_of(scenario)
@@ -186,12 +184,10 @@ def test_a_study_begins_with_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> No
     found = compute.study(scenario, data, store)
     assert found.complete
     known = kept_references(data, setting)
-    assert known is not None
     assert found.references.converged_utility == known.converged_utility
     for dial in sweeps.sliding(scenario, data, store):
         assert sweeps.done(scenario, data, store, dial)
         curve = sweeps.swept(scenario, data, store, dial, found.references)
-        assert curve is not None
         assert curve.complete
         assert curve.grid.stops == dial.stops
 
@@ -208,7 +204,6 @@ def test_a_stored_value_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert found["d"] is found["e"]
     np.testing.assert_array_equal(found["d"], numbers)
     assert found["f"].dtype == float
-    assert known is not None
     assert read(file, "known").converged_utility == known.converged_utility
     assert read(file, "other") is None
     with pytest.raises(TypeError, match="object cannot be stored"):

@@ -38,7 +38,6 @@ def paper_fit(privacy: dp.Privacy = PAPER, combination: str = "GGG", dim: int = 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
 def test_the_claim_is_the_papers_epsilon(method: str, epsilon: float) -> None:
     guarantee = paper_fit(replace(PAPER, accountant=method, epsilon=epsilon)).guarantee
-    assert guarantee.claim is not None
     assert (guarantee.claim.epsilon, guarantee.claim.delta) == (epsilon, DELTA)
     assert "Park, Foulds, Chaudhuri, Welling 2017" in guarantee.claim.source
     assert guarantee.claim.reasons
@@ -52,9 +51,7 @@ def test_the_papers_noise_proves_far_less_than_it_charges(asked: float, true: fl
     """mu = sqrt(1.5 J) / z: all counts, sums and squares of an iteration are one vector."""
     guarantee = paper_fit(replace(PAPER, epsilon=asked)).guarantee
     assert guarantee.epsilon == pytest.approx(true, rel=4e-3)
-    assert guarantee.proof is not None
     assert (guarantee.proof.accountant, guarantee.proof.kind) == ("exact", "exact")
-    assert guarantee.claim is not None
     assert guarantee.claim.holds
 
 
@@ -105,12 +102,10 @@ def test_llg_noise_is_laplace_for_counts_and_sums(dim: int) -> None:
 def test_llg_is_proved_by_the_tightest_method(method: str) -> None:
     fit = paper_fit(replace(PAPER, accountant=method), combination="LLG")
     proof = fit.guarantee.proof
-    assert proof is not None
     assert fit.guarantee.epsilon == proof.epsilon
     dp.replay(fit.ledger, proof)
     kinds = {type(entry.event.mechanism) for entry in fit.ledger}
     assert kinds == {Gaussian, Laplace}
-    assert fit.guarantee.claim is not None
     assert fit.guarantee.claim.holds == (proof.epsilon <= 1.0)
 
 
@@ -136,14 +131,12 @@ def test_bounds_read_from_the_data_prove_nothing() -> None:
         assert any("rehearsal" in note for note in guarantee.notes)
         assert wording.NOTHING_PROVED in guarantee.sentence()
     claim = dp.fit("gmm", table(rehearsal=True), privacy=PAPER).guarantee.claim
-    assert claim is not None
     assert not claim.holds
     assert any("nothing is proved" in reason for reason in claim.reasons)
 
 
 def test_reasons_name_the_equations_that_are_not_covered() -> None:
     claim = paper_fit().guarantee.claim
-    assert claim is not None
     assert any("Eqs. 12 and 16" in reason for reason in claim.reasons)
     assert any("norm" in reason for reason in claim.reasons)
 

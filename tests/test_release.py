@@ -208,7 +208,6 @@ def test_every_model_can_be_released_and_says_what_it_proved(
     found = dossier.verify(tmp_path / "out" / "dossier.json", book)
     assert found["epsilon"] == made.dossier["guarantee"]["epsilon"]
     scene = released(tmp_path / "out", dossier.read_dossier(tmp_path / "out" / "dossier.json"))
-    assert scene is not None
     assert all(panel.layers for panel in scene.panels)
     assert "exact one" not in json.dumps(scene.as_dict()), "nothing is held against anything"
 
@@ -418,7 +417,6 @@ def test_the_whole_budget_can_be_spent_in_one_release(tmp_path: Path, way: str) 
     made = api.release("gmm", table(), privacy=asked(2.0), ledger=book, out=tmp_path / "out")
     assert BudgetLedger(book).state().left_amount.epsilon < 0.01
     proof = made.fit.guarantee.proof
-    assert proof is not None
     assert proof.accountant == ("zcdp_tight" if way == "zcdp" else "exact")
     mu = np.sqrt(
         sum(float(entry.sensitivity / entry.noise_scale) ** 2 for entry in made.fit.ledger)

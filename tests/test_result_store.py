@@ -492,7 +492,6 @@ def test_curves_that_are_shown_together_are_of_the_same_draws(
     compared = [one for one in seen if one.curves is not None]
     assert len(compared) < len(seen)
     for one in compared:
-        assert one.curves is not None
         middle = np.median(one.grid.utility, axis=1)
         np.testing.assert_allclose(one.curves.methods[scenario.count_by], middle, rtol=1e-12)
     draws = [one.grid.utility.shape[1] for one in compared]

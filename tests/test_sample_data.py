@@ -285,7 +285,6 @@ def test_digits_are_the_ones_of_scikit_learn() -> None:
     from sklearn.datasets import load_digits
 
     schema, frame, source = find("digits").schema, frame_of("digits"), load_digits()
-    assert schema.image is not None
     shape = (-1, schema.image.height, schema.image.width)
     pictures = frame[list(schema.features)].to_numpy().reshape(shape)
     np.testing.assert_array_equal(pictures, source.images)
@@ -411,7 +410,6 @@ def test_the_wide_table_lies_in_the_unit_ball_and_scores_as_the_stroke_data() ->
     frame = frame_of("stroke_like")
     rows = frame.iloc[:, :100].to_numpy()
     ball = find("stroke_like").schema.ball
-    assert ball is not None
     assert ball.radius == 1
     assert 0.8 < np.linalg.norm(rows, axis=1).max() <= 1
     assert _nats(np.cov(rows.T)) == pytest.approx(266, abs=1.5)

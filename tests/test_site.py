@@ -78,7 +78,6 @@ def test_a_page_is_one_file_that_asks_for_nothing() -> None:
     }
     assert re.search(r"^(import|export)\b", text, re.MULTILINE) is None
     policy = next(one["content"] for one in parts.of("meta") if "http-equiv" in one)
-    assert policy is not None
     assert "default-src 'none'" in policy
 
 

@@ -82,7 +82,6 @@ def test_classes_are_shown_after_each_release_of_their_moments() -> None:
     scenario, store = opening("five_parties"), ResultStore()
     data = data_of(scenario)
     found = walks(scenario, data, store)
-    assert found.spent is not None
     utility = found.walked["Recommended"]
     assert utility.shape == (len(found.spent.so_far), compute.draws_of(scenario)) == (6, 13)
     study = compute.study(scenario, data, store)
@@ -103,7 +102,6 @@ def test_rows_of_a_class_are_clipped_in_its_own_frame_of_each_step() -> None:
     frames = fitted(data.table, setting, [setting.request(1.0)], (0,)).runs.clipping
     shares = clipped_in_steps(data.table, setting, 1.0)
     scorer: Any = scorer_of(scenario.model, data.table, setting.options())
-    assert shares is not None
     for share, frame in zip(shares, frames, strict=True):
         away = np.einsum(
             "nij,nj->ni",
@@ -206,7 +204,6 @@ def test_what_the_steps_spend_adds_up_to_the_fit(data: str, choices: dict[str, A
     table = data_of(scenario)
     ledger = compute.one_fit(scenario, table).ledger
     found = spending(ledger, scenario.count_by, scenario.delta)
-    assert found is not None
     assert len(found.so_far) == scenario.iterations
     whole = compose(ledger.events, scenario.count_by, delta=scenario.delta).epsilon
     assert found.so_far[-1] == pytest.approx(float(whole))
@@ -214,7 +211,6 @@ def test_what_the_steps_spend_adds_up_to_the_fit(data: str, choices: dict[str, A
     assert np.all(found.alone[1:] < found.so_far[1:])
     assert found.alone[0] == found.so_far[0]
     other = spending(ledger, scenario.count_by, scenario.delta, ("linear",))
-    assert other is not None
     np.testing.assert_allclose(
         other.others["linear"][0], compose(_first(ledger), "linear", delta=scenario.delta).epsilon
     )
@@ -254,13 +250,11 @@ def test_the_strip_says_what_each_step_spends_and_is_worth() -> None:
     scene, columns = strip_of(scenario)
     data = data_of(scenario)
     found = walks(scenario, data, ResultStore())
-    assert found.spent is not None
     np.testing.assert_allclose(columns.values, found.spent.so_far)
     for step, told in enumerate(columns.names):
         error = -float(np.median(found.walked["Recommended"][step]))  # a study turns what falls
         for number in (*found.spent.noise[step], found.spent.alone[step], error):
             assert show(float(number)).replace("-", "−") in told
-        assert found.clipped is not None
         assert f"{found.clipped[step]:.1%} of rows clipped" in told
         assert all(show(number) in told for number in found.spent.sensitivity[step])
         assert told.endswith("Click to stop here.")
@@ -293,7 +287,6 @@ def test_the_share_clipped_is_that_of_what_each_step_asks(
 
     monkeypatch.setattr(Session, "release", heard)
     found = clipped_in_steps(sealed.table, setting, 0.7)
-    assert found is not None
     assert len(found) == len(asked) == 2
     scorer = scorer_of(setting.model, sealed.table, setting.options())
     for share, of in zip(found, asked, strict=True):
@@ -331,7 +324,6 @@ def test_what_steps_clip_follows_the_threshold_and_is_for_the_custodian_alone(
     own = dp.load(rows, schema=dp.Schema.from_bounds({"a": (-1, 1), "b": (-1, 1)}))
     mixture = Setting("gmm", components=2, iterations=2)
     shares_of_own = clipped_in_steps(own, mixture, 0.7)
-    assert shares_of_own is not None
     assert len(shares_of_own) == 2
     monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
     with pytest.raises(WallError):

@@ -89,7 +89,6 @@ def test_every_stop_is_the_fit_of_that_setting(scenario: Scenario, dial: str) ->
         here = replace(scenario, **slide.put(stop, scenario))
         alone = compute.one_fit(here, data)
         said, taken = found.grid.guarantees[i], alone.guarantee
-        assert said is not None
         assert (said.epsilon, said.delta) == (taken.epsilon, taken.delta)
         assert said.epsilon is not None
         guarantees.add((round(said.epsilon, 6), said.delta))
@@ -110,7 +109,6 @@ def test_a_stop_hands_what_it_is_held_against_to_the_study_over_epsilon() -> Non
     known = compute.references_of(SMALL.setting(), data, store)
     made_now(SMALL, data, store, slide)
     found = swept(SMALL, data, store, slide, known)
-    assert found is not None
     here = replace(SMALL, **slide.put(0.6, SMALL))
     hand_over(here, data, store, (replace(slide, value=0.6),))
     assert compute.references_of(here.setting(), data, store) is found.held[1]
@@ -163,7 +161,6 @@ def test_a_sweep_is_shown_as_far_as_it_is_there(monkeypatch: pytest.MonkeyPatch)
     sweeps.work_out(SMALL, data, store, slide)
     assert waited[:5] == [None] * 5
     found = waited[5]
-    assert found is not None
     assert not found.complete
     assert not done(SMALL, data, store, slide)
     there = [stop for stop in found.grid.stops if stop not in compute.coming(found.grid)]
@@ -199,7 +196,6 @@ def test_the_bold_fits_of_all_stops_come_before_their_other_draws(
     count = len(slide.stops)
     assert made == [(1, False)] * count + [(compute.DRAWS, True)] * count
     whole = swept(SMALL, data, store, slide, known)
-    assert whole is not None
     assert whole.complete
     alone = sweep(
         data.table, SMALL.setting(data.secret), known, SMALL.epsilon, "clip", slide.stops, (0,)
@@ -356,8 +352,6 @@ def test_noise_multipliers_are_the_budgets_seen_from_another_side() -> None:
         assert slide.stops[place] == pytest.approx(grid.grid.noise[before], rel=1e-12)
         np.testing.assert_array_equal(shown.grid.utility[place], grid.grid.utility[before])
         assert shown.grid.guarantees[place] == grid.grid.guarantees[before]
-    assert grid.curves is not None
-    assert shown.curves is not None
     assert set(shown.curves.methods) == set(grid.curves.methods)
     for name, says in shown.curves.says.items():  # the same fit, whoever composes it
         np.testing.assert_array_equal(
@@ -391,7 +385,6 @@ def test_fewer_rows_are_among_more_and_fitted_alone() -> None:
     known = compute.references_of(setting, data, store)
     made_now(scenario, data, store, slide)
     found = swept(scenario, data, store, slide, known)
-    assert found is not None
     alone = budget_grid(fewer.table, setting, known.converged, (here.epsilon,), (0,), data.held_out)
     np.testing.assert_allclose(found.grid.fits.means[0, 0], alone.fits.means[0, 0], rtol=1e-9)
     assert found.grid.utility[0, 0] == pytest.approx(alone.utility[0, 0], rel=1e-9)

@@ -810,9 +810,7 @@ def test_a_budget_is_met_and_its_proof_replays(
     found = dp.fit(
         "lda", bar_corpus, privacy=request, n_components=4, rate=rate, iterations=6, seed=0
     )
-    assert found.guarantee.epsilon is not None
     assert 0.98 < found.guarantee.epsilon <= 1.0 + 1e-9
-    assert found.guarantee.proof is not None
     assert found.guarantee.proof.accountant == ("exact" if rate == 1.0 else "pld")
     dp.replay(found.ledger, found.guarantee.proof)
     assert len(found.ledger) == 7  # frequencies of words, then six steps
@@ -915,9 +913,7 @@ def test_as_published_a_claim_may_hold_and_may_not(bar_corpus: PrivateCorpus) ->
     """At the same share of documents: at 2.38 the paper's bound is loose enough, at 3.32 not."""
     for epsilon, holds in ((2.3, True), (3.35, False)):
         found = paper_fit(bar_corpus, epsilon=epsilon).guarantee()
-        assert found.claim is not None
         assert found.claim.holds is holds
-        assert found.epsilon is not None
         assert (found.epsilon <= epsilon) is holds
 
 
@@ -960,7 +956,6 @@ def test_words_are_chosen_by_a_release_that_is_paid_for() -> None:
     assert [entry.event.sampling for entry in found.ledger] == ["none"] + 4 * [
         "without_replacement"
     ]
-    assert found.guarantee.proof is not None
     dp.replay(found.ledger, found.guarantee.proof)
     assert 19.0 < found.guarantee.proof.epsilon <= 20.0 + 1e-9
     assert found.parameters.probabilities[:, :6].sum() > 1.97

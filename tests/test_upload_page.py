@@ -138,7 +138,6 @@ def test_other_limits_make_other_stand_in_rows(monkeypatch: pytest.MonkeyPatch) 
         schema = Schema.parse(LIMITS.replace("upper = 110", f"upper = {oldest}"))
         upload._accept(found, schema)
         data = upload.ready()
-        assert data is not None
         assert data.schema == data.table.schema == schema
         assert data is upload.ready()
 
@@ -148,7 +147,6 @@ def test_limits_that_are_shown_are_those_that_are_used() -> None:
     use(at).click().run()
     assert not at.exception
     kept: Upload = at.session_state[SLOT]
-    assert kept.table is not None
     assert kept.table.schema == Schema.parse(LIMITS.replace("5000", "2"), "limits.toml")
 
 
@@ -244,7 +242,6 @@ def test_a_german_table_is_proposed_confirmed_and_read_without_a_schema_file() -
     assert schema.column("Alter").missing == 40.5
     assert schema.column("Einkommen").symbols == ("EUR",)
     upload._accept(found, schema)
-    assert found.table is not None
     rows = found.table._frame[list(schema.features)].fillna(-1.0).to_numpy().tolist()
     assert rows == [[41.0, 1234.5, 18627.0], [-1.0, 40000.0, 18659.0], [66.0, -1.0, 18659.0]]
 
@@ -260,7 +257,6 @@ def test_a_comma_between_columns_leaves_either_decimal_mark(
     found = upload._opened("a.csv", table)
     assert (found.form.separator or ",", found.form.decimal) == (",", decimal)
     upload._accept(found, upload._schema(filled(found, {n: LIMITS_0_9 for n in "ab"})))
-    assert found.table is not None
     assert found.table._frame["a"].iloc[0] == first
 
 
@@ -272,7 +268,6 @@ def test_days_of_eight_digits_are_proposed_and_an_empty_column_is_left_out() -> 
     assert lines.loc["day", "dates"] == "YYYYMMDD"
     limits = {"day": {"lower": "2020-01-01", "upper": "2030-12-31"}, "n": {"preset": "percent"}}
     upload._accept(found, upload._schema(filled(found, limits)))
-    assert found.table is not None
     assert found.table._frame["day"].tolist() == [20484.0, 20452.0]
 
 
@@ -398,7 +393,6 @@ def test_released_limits_are_taken_into_use_on_the_spot(tmp_path: Path) -> None:
     assert not release.error
     _, _, files = release.session_state["released"]
     kept: Upload = release.session_state[SLOT]
-    assert kept.table is not None
     assert kept.table.schema == Schema.parse(files["narrower.toml"].decode())
     assert kept.toml == ("narrower.toml", files["narrower.toml"])
     assert kept.table.schema.column("pay").high < 20_000

@@ -192,7 +192,6 @@ def test_plain_rows_leave_where_nothing_is_private_alone_and_read_only() -> None
         session().plain_rows()
     run = session(private=False)
     rows = run.plain_rows()
-    assert rows is not None
     assert not rows.flags.writeable
     assert [entry.proof for entry in run.ledger.entries] == [None]
 

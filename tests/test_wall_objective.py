@@ -225,7 +225,6 @@ class OnlyInside(NoiseSource):
 def left_of_the_gradient(session: Session[LogisticRows], released: NoisyMinimiser) -> float:
     """As a share of the accuracy that is paid for, and of what rounding the coefficients adds."""
     assert isinstance(session._noise, OnlyInside)
-    assert session._noise.drawn is not None
     rows, outcomes = session.source._designed.astype(np.longdouble), session.source._outcomes
     (at,), (ridge,), (scale,) = released.coefficients, released.ridge, released.noise_scale
     terms = (1 / (1 + np.exp(-(rows @ at))) - outcomes)[:, None] * rows

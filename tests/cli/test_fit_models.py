@@ -153,7 +153,6 @@ def test_the_table_of_a_rule_names_the_category_whose_odds_it_gives(
     words = ["fit", "logistic", "bundled:who_comes_back", *BUDGET, "--seed", 0]
     assert "log odds of comes back = yes;" in " ".join(run(*words).out.split())
     schema = dp.load("bundled:who_comes_back").schema
-    assert schema is not None
     other = [
         replace(column, categories=column.categories[::-1]) if column.role == "target" else column
         for column in schema.columns

@@ -205,7 +205,6 @@ def test_the_defaults_are_those_of_the_contract() -> None:
     assert args is not None
     assert {name: getattr(args, name) for name in DEFAULTS} == DEFAULTS
     swept = parse(["sweep", "gmm", "t.csv"])
-    assert swept is not None
     assert swept.epsilons == "0.1,0.5,1,2,4"
 
 
@@ -342,8 +341,6 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert child.stdout is not None
-    assert child.stderr is not None
     assert child.stdout.readline() == "[\n"
     child.stdout.close()
     assert (child.stderr.read(), child.wait(timeout=300)) == ("", 0)

@@ -97,7 +97,6 @@ def test_what_is_known_beforehand_stands_in_the_schema(run: Run, tmp_path: Path)
             text.replace("# lower =", "lower=0#").replace("# upper =", "upper=1#")
         )
         assert schema.features == ("a,b", "c")
-        assert schema.file is not None
         assert schema.file.missing_marks == ("-", "n. a.")
     for odd, field in (
         (["--separator", ":"], "file.separator"),
