@@ -63,7 +63,8 @@ _FIELDS = {
 @dataclass(frozen=True)
 class PlanTable:
     """The lines, and what they have in common. lines, rows and delta: as the page begins with them
-    if ``None``; rows: a public number. total: epsilon of all releases."""
+    if ``None``; no lines: all were deleted; rows: a public number. total: epsilon of all releases.
+    """
 
     lines: tuple[PlanLine, ...] | None = None
     rows: int | None = None
@@ -75,8 +76,12 @@ class PlanTable:
 
         >>> PlanTable((PlanLine("each year", "gmm", times=4),), total=1.0).as_link()
         'total=1|name=each+year&model=gmm&times=4'
+        >>> PlanTable(()).as_link()
+        'total=2|'
         """
         common = differences(replace(self, lines=None), PlanTable(total=0.0), written)
+        if self.lines == ():
+            return urlencode(common) + PIN
         lines = (differences(line, PlanLine(), written) for line in self.lines or ())
         return urlencode(common) + "".join(PIN + urlencode(line) for line in lines)
 
@@ -91,6 +96,8 @@ class PlanTable:
         if len(lines) > MOST_LINES:
             raise ValueError(text)
         table: PlanTable = _read(cls(), common, _COMMON)
+        if lines == [""]:
+            return replace(table, lines=())
         return replace(table, lines=tuple(map(_line, lines)) or None)
 
 

@@ -573,6 +573,14 @@ def test_a_plan_stands_in_the_address_and_is_read_from_it(
     assert other.number_input(key="plan_delta").value == 1e-6
 
 
+def test_a_plan_whose_lines_were_all_deleted_is_found_again_without_lines(path: Path) -> None:
+    empty = PlanTable(())
+    assert PlanTable.parse(empty.as_link()) == empty
+    at = opened_by(path, plan=empty.as_link())
+    assert linked(at) == empty.as_link()
+    assert "release: the plan has no release; add a release." in texts(at)
+
+
 def test_a_number_that_a_link_could_not_say_cannot_be_typed() -> None:
     """Where a model has no parts, the column was one of any numbers; with 3.5 a plan was lost."""
     steps = [several._number(name, "%d")["type_config"]["step"] for name in ("parts", "times")]
@@ -586,7 +594,7 @@ def test_a_number_that_a_link_could_not_say_cannot_be_typed() -> None:
         "on",
         "total=2.1",
         "total=2&rows=0",
-        "total=2|",
+        "total=2||model=gmm",
         "total=2|name=a",
         "total=2|model=nonsense",
         "total=2|model=gmm&epsilon=1&epsilon=2",
