@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from itertools import chain, count
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -287,7 +288,7 @@ def spend(
     options: dict[str, Any] = {**setting.options(), **statements}
     number = len(BudgetLedger(ledger).state().lines) + 1
     stem = f"{ledger.stem}-release-{number}"
-    names = (stem, *(f"{stem}-{more}" for more in range(2, 100)))
+    names = chain([stem], (f"{stem}-{more}" for more in count(2)))
     folder = next(p for p in (ledger.parent / name for name in names) if not p.exists())
     return release(
         scenario.model,

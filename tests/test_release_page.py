@@ -271,6 +271,17 @@ def test_on_a_shared_server_a_ledger_lies_in_its_folder(
     assert releasing.place("budget.sqlite") == tmp_path / "budget.sqlite"
 
 
+def test_files_named_like_the_folder_of_a_release_do_not_block_it(path: Path) -> None:
+    """On a shared server anybody may start ledgers, whose names stand beside the folder."""
+    BudgetLedger.create(path, Amount(2.0, 1e-5))
+    stem = path.parent / "budget-release-2"
+    for taken in (stem, *(path.parent / f"{stem.name}-{more}" for more in range(2, 120))):
+        taken.touch()
+    scenario = Scenario()
+    released = releasing.spend(scenario, data_of(scenario).table, "real data", path)
+    assert released.folder.name == f"{stem.name}-120"
+
+
 def test_the_bar_says_what_the_ledger_will_charge(path: Path) -> None:
     BudgetLedger.create(path, Amount(2.0, 1e-5))
     scenario = Scenario(epsilon=1.0, iterations=2)
