@@ -105,14 +105,9 @@ def test_from_no_ledger_to_a_release_and_to_the_end_of_the_budget(path: Path) ->
     assert len(BudgetLedger(path).state().releases) == 3
 
 
-def test_a_click_while_a_release_is_made_does_not_lose_what_was_paid_for(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The next request of a browser ends a run at the next use of its session."""
-    BudgetLedger.create(path, Amount(2.0, 1e-5))
-    at = page(path)
-    at.checkbox[0].check().run()
-    made = releasing.spend
+def click_elsewhere(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> list[RerunData]:
+    """The browser sends another request while a function runs; what is left of such requests."""
+    whole = getattr(module, name)
     others: list[RerunData] = []
 
     def interrupt() -> None:
@@ -120,13 +115,57 @@ def test_a_click_while_a_release_is_made_does_not_lose_what_was_paid_for(
             raise RerunException(others.pop())
 
     def with_a_click(*words: Any, **named: Any) -> Any:
-        release = made(*words, **named)
-        context = get_script_run_ctx()
-        others.append(RerunData(widget_states=None))
-        object.__setattr__(context.session_state, "_yield_callback", interrupt)
-        return release
+        try:
+            return whole(*words, **named)
+        finally:
+            context = get_script_run_ctx()
+            others.append(RerunData(widget_states=None))
+            object.__setattr__(context.session_state, "_yield_callback", interrupt)
 
-    monkeypatch.setattr(releasing, "spend", with_a_click)
+    monkeypatch.setattr(module, name, with_a_click)
+    return others
+
+
+def test_a_click_while_a_paid_release_fails_does_not_lose_what_became_of_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    BudgetLedger.create(path, Amount(2.0, 1e-5))
+    at = page(path)
+    at.checkbox[0].check().run()
+    others = click_elsewhere(monkeypatch, releasing, "spend")
+
+    def full(*words: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(Path, "write_bytes", full)
+        at.button[-1].click().run()
+    assert not at.exception
+    assert not others, "the click was served"
+    said = "is paid for as line 2, but its files cannot be written (No space left on device)"
+    assert said in texts(at)
+    assert "Releases so far: 1." in texts(at), "what is left is worked out anew"
+    other = path.with_name("other.sqlite")
+    BudgetLedger.create(other, Amount(2.0, 1e-5))
+    at.text_input(key="ledger_text").input(str(other)).run()
+    assert said not in texts(at), "another ledger has paid for nothing"
+    at.text_input(key="ledger_text").input(str(path)).run()
+    assert said in texts(at)
+    at.checkbox[0].check().run()
+    monkeypatch.undo()
+    at.button[-1].click().run()
+    assert said not in texts(at)
+    assert "This is line 4 of the ledger." in texts(at)
+
+
+def test_a_click_while_a_release_is_made_does_not_lose_what_was_paid_for(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next request of a browser ends a run at the next use of its session."""
+    BudgetLedger.create(path, Amount(2.0, 1e-5))
+    at = page(path)
+    at.checkbox[0].check().run()
+    others = click_elsewhere(monkeypatch, releasing, "spend")
     at.button[-1].click().run()
     assert not at.exception
     assert not others, "the click was served"

@@ -26,6 +26,7 @@ from dpcore.privacy.adjacency import ADJACENCIES, protects
 from dpcore.privacy.guarantee import show_bound, show_delta, show_most
 from dpcore.releases.filter import Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, State, told_open
+from dpcore.releases.paid import PaidError
 from dpcore.releases.whatif import counted_otherwise
 from dpcore.schema import Schema
 from dpcore.wall.data.corpus import PrivateCorpus
@@ -33,6 +34,7 @@ from dpcore.wall.table import PrivateTable, locked
 
 Pending = Callable[[], bool] | None  # whether there is more to show
 NAMED, LOCK = "Release to come", "Locked at ε"
+FAILED = "failed"  # in the session: the ledger that paid for nothing, and why
 
 
 def page() -> None:
@@ -345,6 +347,9 @@ def spending(
     """Step 3: confirm once, spend, take the files. rows: how many, where that is public. title:
     of the data."""
     path = releasing.place(st.session_state["ledger_path"])
+    ledger, failure = st.session_state.get(FAILED, (None, ""))
+    if ledger == path:
+        st.error(literal(failure))
     taken(scenario, table)
     left_column, right_column = st.columns(2)
     statements = {
@@ -367,6 +372,9 @@ def spending(
     if st.button("Release", type="primary", disabled=not ready) and ready:
         try:
             release = releasing.spend(scenario, table, chosen_on, path, **statements)
+        except PaidError as failure:  # the budget above is no longer what is left
+            _keep_failure(path, str(failure))
+            st.rerun()
         except DPCoreError as refusal:
             st.error(literal(str(refusal)))
             return
@@ -377,7 +385,14 @@ def spending(
 @unbroken
 def _hand_over(*released: Any) -> None:
     """A click while the release was made ends the run here: what is paid for is not lost by it."""
+    st.session_state.pop(FAILED, None)
     st.session_state["released"] = released
+
+
+@unbroken
+def _keep_failure(ledger: Path, failure: str) -> None:
+    """What became of a release that is paid for and failed, for as long as none is made."""
+    st.session_state[FAILED] = ledger, failure
 
 
 def taken(scenario: Scenario, table: PrivateTable | PrivateCorpus) -> None:
