@@ -13,6 +13,7 @@ import numpy as np
 
 from app.result_store import Data, ResultStore, in_background
 from app.scenario import Scenario
+from app.tables import demand_column
 from app.texts import attack as texts
 from dpcore.accounting import guess_rate
 from dpcore.auditing.api import AUDITS
@@ -90,6 +91,7 @@ def pair_of(
     if whose == WORST:
         subject = load(AUDITS[scenario.model])
         return subject.tables(scenario.adjacency), {**options, **subject.options}
+    demand_column(scenario, data)
     table = (data.whole or data).table
     if whose == TYPED:
         if scenario.adjacency not in ("add_remove", "replace_one"):

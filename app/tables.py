@@ -67,6 +67,16 @@ def in_sample(scenario: Scenario, data: Data) -> str:
     return texts.in_sample(f"{data.schema.thing}s", why, LEAST)
 
 
+def demand_column(scenario: Scenario, data: Data) -> None:
+    """Raise InputError where a table lacks the column that a linked model cannot do without."""
+    declared, schema = scenario.declared, data.schema
+    needed = texts.NEEDED.get(declared.reads)
+    if needed is None or (declared.reads == "label" and schema.label is not None):
+        return
+    if not declared.suits(schema):
+        raise InputError("model", *texts.column_missing(declared.title, needed))
+
+
 def judged_on(scenario: Scenario, data: Data) -> str:
     """A sentence about the rows on which Explore judges fits of its data."""
     things = f"{data.schema.thing}s"

@@ -33,7 +33,10 @@ NO_WHOLE_ROW = (
 
 def takes_long(model: str) -> tuple[str, str]:
     """Problem and remedy of a model whose fits take too long to wait for."""
-    return "hundreds of its fits would take minutes here", f"run: dpcore audit {model}"
+    return (
+        "hundreds of its fits would take minutes here",
+        f"choose another model on Explore, or run dpcore audit {model} in a terminal",
+    )
 
 
 # The budget.

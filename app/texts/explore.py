@@ -108,10 +108,23 @@ def parts_help(parts: str) -> str:
 NONE_HELD_OUT = "Fewer rows can be fitted only where other rows are held out to judge the fit."
 OUT_OF_REACH = "This budget cannot be met."
 DELTA_HAS_NO_EFFECT = "With this method, delta has no effect."
+NEEDED = {  # by what a model reads
+    "target": "target that is a number",
+    "outcome": "target with two values",
+    "label": "label",
+}
 MORE_PARTS_THAN_ROWS = (
     "it has more parts than the table has rows",
     "choose one with fewer parts",
 )
+
+
+def column_missing(model: str, needed: str) -> tuple[str, str]:
+    """Problem and remedy of a model whose column the table does not have."""
+    return (
+        f"{model} needs a {needed}, which this table does not have",
+        "choose another model or another table, or change the limits of your own table",
+    )
 
 
 def as_published(ways: str) -> str:

@@ -46,7 +46,7 @@ from app.sweeps import (
     swept,
     work_out,
 )
-from app.tables import data_of, judged_on, provenance, store_of
+from app.tables import data_of, demand_column, judged_on, provenance, store_of
 from app.texts import explore as texts
 from app.texts.frame import literal
 from app.widgets import Apply, box, field, pick, slide
@@ -88,6 +88,7 @@ def page() -> None:
     sliders(scenario, scenario.budgets(data.rows), beside)
     cover("explore", scenario.hide, lambda: change(hide=""), scenario.data)
     try:
+        demand_column(scenario, data)
         hand_over(scenario, data, store, beside)
         with st.spinner(texts.FITTING):
             early = scenario.beside not in SHARED  # their pictures judge each stop at once

@@ -17,7 +17,7 @@ from app.result_store import Data
 from app.scenario import UPLOAD, Scenario
 from app.settings import uploads_allowed
 from app.state import change, left_on_explore, taken_on
-from app.tables import data_of, judged_on, provenance, store_of, whole_table
+from app.tables import data_of, demand_column, judged_on, provenance, store_of, whole_table
 from app.texts import release as texts
 from app.texts.frame import literal
 from app.texts.upload import TABLE_FIRST
@@ -54,6 +54,7 @@ def page() -> None:
     st.html(f'<p class="dp-lead">{lead}</p>{framed}')
     try:
         releasing.demand_releasable(scenario)
+        demand_column(scenario, data)
         table, chosen_on = releasing.table_of(scenario, data)
     except DPCoreError as refusal:
         st.error(literal(str(refusal)))
