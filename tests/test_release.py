@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 import dpcore as dp
 from app.site import released
+from app.texts import release as release_texts
 from dpcore.accounting import mu_of
 from dpcore.cli import main
 from dpcore.errors import BudgetExceeded, DPCoreError, InputError, ReplayError
@@ -36,7 +37,7 @@ from dpcore.privacy import protects
 from dpcore.releases import api, dossier
 from dpcore.releases.beside import content_of
 from dpcore.releases.filter import Amount
-from dpcore.releases.ledger import BudgetLedger
+from dpcore.releases.ledger import ALL_SPENT, BudgetLedger
 from dpcore.schema import Column
 from dpcore.wall import noise
 from dpcore.wall.data.clipping import clip_to_ball
@@ -910,9 +911,26 @@ def test_a_ledger_admits_the_release_that_it_offers(
     assert whole
     assert offered
     assert all(float(one) >= float(b) for one, b in zip(whole.groups(), budget, strict=True))
-    assert "Spent: epsilon = 0.0 at delta = 0.0." in told
+    assert "Spent: nothing. " in told
     words = f"release gmm bundled:three_groups --ledger l.sqlite --epsilon {offered[1]}"
     assert main([*words.split(), "--delta", offered[2], "--out", "left", "--yes"]) == 0
+
+
+def test_a_ledger_that_is_spent_to_the_end_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not that 0.0 is left at delta 0.0."""
+    monkeypatch.chdir(tmp_path)
+    budget = "--epsilon 1 --delta 1e-5"
+    assert main(f"ledger l.sqlite --create --filter sums {budget}".split()) == 0
+    capsys.readouterr()
+    words = f"release mean bundled:three_groups --ledger l.sqlite --out left --yes {budget}"
+    for command in (words, "ledger l.sqlite"):
+        assert main(command.split()) == 0
+        told = " ".join(capsys.readouterr().out.split())
+        assert f"The{ALL_SPENT[3:]}." in told
+        assert "0.0" not in told
+    assert f": {ALL_SPENT}." in release_texts.does_not_fit(0.0, 0.0)
 
 
 class Terminal(io.StringIO):

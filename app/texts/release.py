@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpcore.privacy.guarantee import show, show_bound, show_delta, show_most
+from dpcore.releases.ledger import ALL_SPENT
 
 # The head of the page.
 TITLE = "Make one release, for real."
@@ -259,6 +260,8 @@ LEAST_EPSILON = 0.01  # epsilon of a release on the page
 
 def does_not_fit(epsilon: float, delta: float) -> str:
     """A release of more than is left. epsilon, delta: what is left."""
+    if epsilon <= 0.0:
+        return f"This release does not fit into the ledger: {ALL_SPENT}."
     if epsilon < LEAST_EPSILON:
         return (
             f"This release does not fit into the ledger: at most ε = {show_most(epsilon)} at "

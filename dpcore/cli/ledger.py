@@ -121,6 +121,16 @@ def ledger_record(ledger: Any) -> dict[str, Any]:
     }
 
 
+def told_left(left: dict[str, float]) -> str:
+    """What a ledger's rest allows, an epsilon and a delta, in a sentence."""
+    from dpcore.releases.ledger import ALL_SPENT
+
+    if left["epsilon"] <= 0.0:
+        return f"{ALL_SPENT[0].upper()}{ALL_SPENT[1:]}."
+    epsilon, delta = show_most(left["epsilon"]), delta_text(left["delta"], down=True)
+    return f"One more release could have at most epsilon = {epsilon} at delta = {delta}."
+
+
 def _print(record: dict[str, Any]) -> None:
     from dpcore.releases.ledger import told_open
 
@@ -130,11 +140,11 @@ def _print(record: dict[str, Any]) -> None:
         f"{delta_text(budget['delta'])}, for "
         f"{protects(record['adjacency'], record['unit'], record['rows_per_person'])}."
     )
-    print_prose(
-        f"Spent: epsilon = {show_bound(spent['epsilon'])} at delta = {delta_text(spent['delta'])}. "
-        f"One more release could have at most epsilon = {show_most(left['epsilon'])} at delta = "
-        f"{delta_text(left['delta'], down=True)}."
-    )
+    amount = "nothing"
+    if record["entries"]:
+        epsilon, delta = show_bound(spent["epsilon"]), delta_text(spent["delta"])
+        amount = f"epsilon = {epsilon} at delta = {delta}"
+    print_prose(f"Spent: {amount}. {told_left(left)}")
     for line in record["open"]:
         print_prose(told_open(line))
     print_prose(

@@ -11,13 +11,13 @@ from typing import Any
 
 from dpcore.checks import one_of, positive, probability, whole
 from dpcore.cli.data import DATA, read_table, rows_per_person
+from dpcore.cli.ledger import told_left
 from dpcore.cli.models import model_options
 from dpcore.cli.output import print_json, print_prose
 from dpcore.cli.pages import demand_no_release
 from dpcore.errors import InputError
 from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import ADJACENCIES, protects
-from dpcore.privacy.guarantee import delta_text, show_most
 
 OPTIONS = f"""
 model MODEL: a model of dpcore fit
@@ -134,6 +134,5 @@ def _print(dossier: dict[str, Any], out: str) -> None:
         print_prose(dossier["told_apart"])
     print_prose(
         f"Written to {out}: {', '.join(_written(out))}. The release is line {line['number']} of "
-        "the ledger; one more release could have at most epsilon = "
-        f"{show_most(left['epsilon'])} at delta = {delta_text(left['delta'], down=True)}."
+        f"the ledger. {told_left(left)}"
     )

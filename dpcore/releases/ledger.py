@@ -39,6 +39,7 @@ BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")  # names of SQLite's errors begin so
 UNWRITTEN = ("SQLITE_READONLY", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN")
 BESIDE = ("-journal", "-wal", "-shm")  # SQLite's own files, which it deletes, are called so
 SQLITE = (3, 37)  # the first with STRICT tables; an older one takes a ledger for a damaged file
+ALL_SPENT = "the whole budget is spent, and nothing more can be released"
 START = "0" * 64  # what the first line names as the line before it
 
 _TABLES = """
@@ -603,7 +604,7 @@ def _demand_room(state: State, cost: tuple[int, ...]) -> None:
     if state.admits(cost):
         return
     left = state.left_amount
-    rest = ": the whole budget is spent, and nothing more can be released"
+    rest = f": {ALL_SPENT}"
     if left.epsilon > 0.0:
         epsilon, delta = show_most(left.epsilon), delta_text(left.delta, down=True)
         rest = f": at most epsilon = {epsilon} is left at delta = {delta}; "
