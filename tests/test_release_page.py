@@ -321,6 +321,14 @@ def test_files_named_like_the_folder_of_a_release_do_not_block_it(path: Path) ->
     assert released.folder.name == f"{stem.name}-120"
 
 
+def test_a_ledger_covers_up_to_so_many_rows_whatever_limits_them(path: Path) -> None:
+    """An id column may: then nobody need have as many rows as count."""
+    at = page(path, rows_per_person=10)
+    assert "replacing up to 10 rows of one person" in at.selectbox[-1].options
+    at.button[-1].click().run()
+    assert "Protected change: replacing up to 10 rows of one person. Releases" in texts(at)
+
+
 def test_the_bar_says_what_the_ledger_will_charge(path: Path) -> None:
     BudgetLedger.create(path, Amount(2.0, 1e-5))
     scenario = Scenario(epsilon=1.0, iterations=2)

@@ -22,7 +22,7 @@ from app.texts import release as texts
 from app.texts.frame import literal
 from app.texts.upload import TABLE_FIRST
 from dpcore.errors import DPCoreError
-from dpcore.privacy.adjacency import ADJACENCIES, protects
+from dpcore.privacy.adjacency import ADJACENCIES, covered
 from dpcore.privacy.guarantee import show_bound, show_delta, show_most
 from dpcore.releases.filter import Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, State, told_open
@@ -238,7 +238,7 @@ def start(path: Path, unit: str, adjacency: str, rows: int, thing: str) -> None:
         "Neighbouring datasets",
         ADJACENCIES,
         ADJACENCIES.index(adjacency),
-        format_func=lambda name: protects(name, unit, rows, thing),
+        format_func=lambda name: covered(name, unit, rows, thing),
     )
     epsilon = left.number_input(texts.TOTAL_EPSILON, 0.01, 100.0, 2.0, 0.5)
     usual = left_on_explore().delta
@@ -277,7 +277,7 @@ def bar(plan: Plan, epsilon: float, thing: str) -> None:
         f"{plan.share:.0%}</span><span>left after it "
         f"{max(0.0, 1.0 - plan.spent - plan.share):.0%}</span></p>"
     )
-    protected = literal(protects(who.adjacency, who.unit, who.rows, thing))
+    protected = literal(covered(who.adjacency, who.unit, who.rows, thing))
     st.markdown(texts.total(limit.epsilon, limit.delta, protected, len(state.releases)))
     if plan.fits:
         split(state, epsilon)

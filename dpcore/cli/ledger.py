@@ -10,7 +10,7 @@ from dpcore.checks import positive, probability, rows_of_one, whole
 from dpcore.cli.output import print_json, print_prose, print_table, rounded_up
 from dpcore.cli.pages import demand_no_release
 from dpcore.errors import InputError
-from dpcore.privacy.adjacency import protects
+from dpcore.privacy.adjacency import covered
 from dpcore.privacy.guarantee import delta_text, show_bound, show_most
 
 OPTIONS = """
@@ -138,7 +138,7 @@ def _print(record: dict[str, Any]) -> None:
     print_prose(
         f"Budget for all releases together: epsilon = {show_bound(budget['epsilon'])}, delta = "
         f"{delta_text(budget['delta'])}, for "
-        f"{protects(record['adjacency'], record['unit'], record['rows_per_person'])}."
+        f"{covered(record['adjacency'], record['unit'], record['rows_per_person'])}."
     )
     amount = "nothing"
     if record["entries"]:
