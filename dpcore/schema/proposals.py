@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dpcore.schema.cells import number_meant
-from dpcore.schema.forms import DATE_FORMATS, MISSING_TOKENS, CellForm, FileFormat, plain
+from dpcore.schema.forms import DATE_FORMATS, ISO, MISSING_TOKENS, CellForm, FileFormat, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,6 +107,8 @@ def _column(texts: Sequence[str] | None, file: FileFormat) -> ColumnProposal:
     )
     if _all_read(entries, CellForm(file, symbols)):
         return ColumnProposal("number", symbols)
+    if _all_read(entries, CellForm(file, (), ISO)):  # which every other form reads as well
+        return ColumnProposal("date", (), ISO)
     fitting = [form for form in DATE_FORMATS if _all_read(entries, CellForm(file, (), form))]
     if fitting:
         return ColumnProposal("date", (), *fitting[:2])

@@ -177,6 +177,15 @@ def test_days_of_eight_digits_and_empty_columns_are_proposed(run: Run, tmp_path:
     assert "every cell is missing" in run("schema", tmp_path / "t.parquet", "--propose").out
 
 
+def test_days_as_iso_8601_writes_them_fit_no_other_form(run: Run, tmp_path: Path) -> None:
+    """Every form reads them."""
+    path = tmp_path / "visits.csv"
+    path.write_text("day\n2026-01-31\n2025-12-30\n")
+    text = run("schema", path, "--propose").out
+    assert '# date_format = "YYYY-MM-DD"' in text
+    assert "fits as well" not in text
+
+
 def test_a_parquet_file_states_its_types(run: Run, tmp_path: Path) -> None:
     columns = {
         "n": pa.array([1]), "yes": pa.array([True]), "word": pa.array(["a"]),
