@@ -188,8 +188,7 @@ def _begun(scenario: Scenario, data: Data, whose: str, row: int, typed: Cells) -
 def scene(game: Game, scenario: Scenario, data: Data) -> Scene:
     """The picture as far as the game is played, with its sentence for every budget."""
     attack = game.attack
-    instead = "another" if scenario.adjacency == "replace_one" else "no such"
-    who, other = f"this {data.unit}", f"{instead} {data.unit}"
+    who, other = (words.format(data.unit) for words in texts.APART[scenario.adjacency])
     running = texts.running(game.runs, who, other, len(game.plays), len(EPSILONS))
     sentences = tuple(_said(attack, s, running, data.unit) for s in range(len(EPSILONS)))
     return attack_scene(attack, who=who, other=other, live_text={"attacked": sentences})

@@ -233,6 +233,23 @@ def test_the_same_attack_is_played_once(monkeypatch: pytest.MonkeyPatch) -> None
     assert other is not first
 
 
+def test_where_labels_alone_are_protected_the_tables_differ_in_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody is added or removed."""
+    scenario = opening("iris", "gmm-release")
+    assert scenario.adjacency == "label"
+    monkeypatch.setattr(attacking, "in_background", lambda *_: None)
+    game = attacking.game(
+        scenario, data_of(scenario), result_store.ResultStore(), attacking.WORST, 0
+    )
+    shown = attacking.scene(game, scenario, data_of(scenario))
+    assert "blue: another label · orange: this flower's label" in str(shown.panels[0].subtitle)
+    assert (
+        "with this flower's label and as many with another label" in shown.live_text["attacked"][0]
+    )
+
+
 @pytest.mark.merge
 def test_what_is_proved_is_there_before_anything_is_played(
     monkeypatch: pytest.MonkeyPatch,

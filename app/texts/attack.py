@@ -45,6 +45,14 @@ BUDGET_HELP = (
 )
 ENDS = ("hard to tell", "easy to tell")
 
+# What tells the two tables apart, with ``{}`` for whom a row is about: in one, and in the other.
+APART = {
+    "replace_one": ("this {}", "another {}"),
+    "add_remove": ("this {}", "no such {}"),
+    "label": ("this {}'s label", "another label"),
+    "feature": ("this {}'s features", "other features"),
+}
+
 # What the attacker achieves, beside what is proved.
 NOTHING_PROVED = "nothing is proved"
 
