@@ -10,7 +10,7 @@ from dpcore.accounting import ACCOUNTANTS
 from dpcore.checks import one_of, probability, rows_of_one, whole
 from dpcore.cli.data import DATA, optional_number, read_table, rows_per_person
 from dpcore.cli.models import TRUSTS, model_options, trusts, usual_method
-from dpcore.cli.output import print_json, print_prose, print_table
+from dpcore.cli.output import FITTING, print_json, print_prose, print_table, said_if_slow
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.privacy import Privacy
@@ -87,7 +87,8 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
     rows, held_out = table, None
     if held_out_share is not None:
         rows, held_out = _split(table, held_out_share, privacy, seed, test_seed)
-    result = fit(args.model, rows, privacy=privacy, seed=seed, **options)
+    with said_if_slow(FITTING):
+        result = fit(args.model, rows, privacy=privacy, seed=seed, **options)
     metrics: dict[str, Any] = {}
     if held_out is not None:
         metrics = _metrics(result, held_out, shown=privacy is None or seed is not None)

@@ -8,12 +8,16 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
+from threading import Timer
 from typing import Any
 
 import numpy as np
 
 WIDTH = 100  # characters of a line for people
+SLOW = 4.0  # seconds
+FITTING = "Fitting: the time grows with the rows, the columns, the parts and the iterations."
 _GAP = "  "
 _PROSE = 30  # a last column of texts longer than this is wrapped, not cut or moved below
 # What a terminal obeys: controls, and marks that turn the direction of writing.
@@ -82,6 +86,23 @@ def print_prose(text: str) -> None:
 def print_note(text: str) -> None:
     """A sentence beside what is printed: on standard error, so that no file holds it."""
     print(f"Note: {visible(text)}", file=sys.stderr)
+
+
+@contextmanager
+def said_if_slow(sentence: str) -> Iterator[None]:
+    """What is worked out for longer than :data:`SLOW` seconds says so, once, on a terminal."""
+
+    def say() -> None:
+        print(sentence, file=sys.stderr, flush=True)
+
+    timer = Timer(SLOW, say)
+    timer.daemon = True
+    if sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def print_progress(share: float) -> None:

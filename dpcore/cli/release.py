@@ -13,7 +13,7 @@ from dpcore.checks import one_of, positive, probability, whole
 from dpcore.cli.data import DATA, read_table, rows_per_person
 from dpcore.cli.ledger import told_left
 from dpcore.cli.models import model_options
-from dpcore.cli.output import print_json, print_prose
+from dpcore.cli.output import FITTING, print_json, print_prose, said_if_slow
 from dpcore.cli.pages import demand_no_release
 from dpcore.errors import InputError
 from dpcore.privacy import Privacy
@@ -70,19 +70,20 @@ def run(args: argparse.Namespace) -> None:
     privacy = replace(request, rows_per_person=rows_per_person(args, table))
     if not args.yes:
         _ask(args, terms.unit, privacy, limited=bool(table.schema and table.schema.person))
-    written = release(
-        args.model,
-        table,
-        privacy=privacy,
-        ledger=args.ledger,
-        out=args.out,
-        accept_delta=args.accept_delta,
-        chosen_on=args.chosen_on,
-        file=Path(args.file).name,
-        controller=args.controller,
-        purpose=args.purpose,
-        **options,
-    )
+    with said_if_slow(FITTING):
+        written = release(
+            args.model,
+            table,
+            privacy=privacy,
+            ledger=args.ledger,
+            out=args.out,
+            accept_delta=args.accept_delta,
+            chosen_on=args.chosen_on,
+            file=Path(args.file).name,
+            controller=args.controller,
+            purpose=args.purpose,
+            **options,
+        )
     try:
         if args.json:
             print_json(written.dossier)

@@ -27,7 +27,7 @@ from commands import (
 from support import ROOT
 
 import dpcore as dp
-from dpcore.cli import COMMANDS, _Parser, main, parse
+from dpcore.cli import COMMANDS, _Parser, main, output, parse
 from dpcore.cli.options import declare_command
 from dpcore.cli.output import WIDTH
 from dpcore.declaration import declarations
@@ -372,3 +372,23 @@ def test_what_a_price_needs_beyond_the_usual_is_printed(run: Run) -> None:
     sampled = ("--sampling", "poisson", "--sampling-rate", "0.1")
     assert "Assumed by pld: every row is clipped to a ball around 0" in run(*words, *sampled).out
     assert "ball" not in run(*words, *sampled, "--adjacency", "add_remove").out
+
+
+@pytest.mark.parametrize("slow", [True, False])
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_fit_that_takes_long_says_so_on_a_terminal(
+    slow: bool,
+    terminal: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(output, "SLOW", 0.0 if slow else 1000.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    budget = "--epsilon 1 --delta 1e-5"
+    assert main(f"ledger l.sqlite --create {budget}".split()) == 0
+    words = f"mean bundled:three_groups {budget}"
+    for command in (f"fit {words}", f"release {words} --ledger l.sqlite --out out --yes"):
+        assert main(command.split()) == 0
+        assert (output.FITTING in capsys.readouterr().err) == (slow and terminal)
