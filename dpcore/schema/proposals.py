@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MARKS = (
     "-", "--", "–", "—", ".", "*", "n. a.", "n.a.", "n/a", "n.v.", "k. a.", "k.a.", "keine angabe",
-    "#n/a", "#nv", "na", "missing", "unknown", "unbekannt",
+    "#n/a", "#nv", "na", "nan", "null", "none", "missing", "unknown", "unbekannt",
 )  # fmt: skip
 SYMBOLS = (
     "%", "€", "$", "£", "¥", "EUR", "Euro", "USD", "GBP", "CHF", "JPY", "kg", "cm", "km", "years",
@@ -86,7 +86,7 @@ def _reading(cells: dict[str, list[str] | None], file: FileFormat) -> Proposal:
         for name, texts in cells.items()
         if columns[name].type in ("number", "date", "empty")
         for text in texts or ()
-        if text.casefold() in MARKS
+        if text.casefold() in MARKS and text not in MISSING_TOKENS
     }
     return Proposal(replace(file, missing_marks=tuple(sorted(marks))), columns)
 

@@ -177,6 +177,16 @@ def test_days_of_eight_digits_and_empty_columns_are_proposed(run: Run, tmp_path:
     assert "every cell is missing" in run("schema", tmp_path / "t.parquet", "--propose").out
 
 
+def test_other_spellings_of_missing_cells_are_proposed_and_those_that_always_count_are_not(
+    run: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "visits.csv"
+    path.write_text("n\n1\nNULL\nnull\nNone\nNONE\nNA\nna\n")
+    text = run("schema", path, "--propose").out
+    assert '# missing_marks = ["NONE", "NULL", "na"]' in text
+    assert "# not numbers" not in text
+
+
 def test_days_as_iso_8601_writes_them_fit_no_other_form(run: Run, tmp_path: Path) -> None:
     """Every form reads them."""
     path = tmp_path / "visits.csv"
