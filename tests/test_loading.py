@@ -203,6 +203,14 @@ def test_a_bad_file_is_one_sentence_without_its_content(
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_who_saves_from_a_spreadsheet_is_told_how(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes("größe\n1\n".encode(encoding))
+    with pytest.raises(InputError, match=r"not UTF-8 text; save it as .*“CSV UTF-8”"):
+        load(path)
+
+
 def test_arrays_that_are_there_are_listed(tmp_path: Path) -> None:
     path = tmp_path / "t.npz"
     path.write_bytes(npz(alpha=np.ones((2, 2)), beta=np.ones(2)))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 LARGEST_TEXT = 4 << 30  # bytes after decompression
 CHUNKS = (1 << 20, 1 << 27)  # bytes read at once: the second where a row is longer than the first
 DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
+NOT_UTF8 = ("it is not UTF-8 text", "save it as UTF-8 (in a spreadsheet program: “CSV UTF-8”)")
 BINARY_STARTS = (b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"\x93NUMPY", b"\x89PNG", b"%PDF", b"BZh")
 UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff")
 _LIMIT = Lock()
@@ -222,7 +223,7 @@ class _Watched(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         block = self._source.read(len(buffer) - len(self._held))
         if not self._seen and block.startswith(UTF16_STARTS):
-            raise InputError(self._name, "it is not UTF-8 text", "save it as UTF-8")
+            raise InputError(self._name, *NOT_UTF8)
         if b"\0" in block or (not self._seen and block.startswith(BINARY_STARTS)):
             raise InputError(
                 self._name,
@@ -269,7 +270,7 @@ def _one_sentence(path: File) -> Iterator[None]:
     except InputError:
         raise
     except UnicodeError:
-        problem = ("it is not UTF-8 text", "save it as UTF-8")
+        problem = NOT_UTF8
     except (gzip.BadGzipFile, EOFError, zlib.error):
         problem = ("the gzip file is damaged", "compress the table again")
     except MemoryError:
