@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -20,35 +19,19 @@ def _noise_at(epsilon: float) -> float:
     return 1.0 / float(mu_of(epsilon, DELTA))
 
 
-def _classic() -> Mapping[str, str]:
-    """The noise that the classical theorem asks for (Dwork, Roth 2014, Theorem A.1)."""
-    return {"classic": brief(math.sqrt(2.0 * math.log(1.25 / DELTA)))}
-
-
-def _unweighted() -> Mapping[str, str]:
-    """How often the privacy loss, normal with mean 1/2 and variance 1, exceeds 1."""
-    return {"tail": brief(0.5 * math.erfc(0.5 / math.sqrt(2.0)))}
-
-
-def _tenfold() -> Mapping[str, str]:
-    """Epsilon of the single releases."""
-    return {"each": show_bound(float(epsilon_of(DELTA, 1.0 / 5.0)))}
-
-
-def _laplace_counts() -> Mapping[str, str]:
-    """The standard deviation of a hundred Laplace counts with epsilon 1 together."""
-    return {"laplace": brief(100.0 * math.sqrt(2.0))}
-
-
-def _as_percent(value: float) -> str:
-    return f"{value:.2g}"
-
-
 EXERCISES = (
     Lesson("coin", (0.25, 0.5, 0.7, 1.1, 1.4, 2, 3, 4), lambda: math.log(0.75 / 0.25)),
     Lesson("spread", (0.5, 0.7, 1, 1.4, 2, 2.8, 4, 8), lambda: math.sqrt(2.0) / 0.5),
-    Lesson("beyond", (0.1, 0.3, 1, 5, 14, 25, 37, 50), lambda: 100.0 * math.exp(-3.0), _as_percent),
-    Lesson("noise", (1, 2, 3, 3.7, 4.8, 7, 10, 20), lambda: _noise_at(1.0), others=_classic),
+    Lesson(
+        "beyond", (0.1, 0.3, 1, 5, 14, 25, 37, 50), lambda: 100.0 * math.exp(-3.0), "{:.2g}".format
+    ),
+    Lesson(
+        "noise",
+        (1, 2, 3, 3.7, 4.8, 7, 10, 20),
+        lambda: _noise_at(1.0),
+        # the classical theorem's (Dwork, Roth 2014, Theorem A.1)
+        others=lambda: {"classic": brief(math.sqrt(2.0 * math.log(1.25 / DELTA)))},
+    ),
     Lesson(
         "histogram", (0.5, 0.7, 1, 1.4, 2, 3, 4, 10), lambda: float(np.linalg.norm([1.0, -1.0]))
     ),
@@ -60,13 +43,14 @@ EXERCISES = (
         "tail",
         (0.001, 0.01, 0.05, 0.13, 0.2, 0.31, 0.5, 1),
         lambda: float(delta_of(1.0, 1.0)),
-        others=_unweighted,
+        # how often the privacy loss, normal with mean 1/2 and variance 1, exceeds 1
+        others=lambda: {"tail": brief(0.5 * math.erfc(0.5 / math.sqrt(2.0)))},
     ),
     Lesson(
         "many",
         (0.2, 0.5, 1, 2, 5, 10, 25, 125),
         lambda: 1.0 / math.sqrt(25 / 5.0**2),
-        others=_tenfold,
+        others=lambda: {"each": show_bound(float(epsilon_of(DELTA, 1.0 / 5.0)))},
     ),
     Lesson("disjoint", (0.03, 0.1, 0.3, 0.6, 0.95, 1.5, 3, 6), lambda: 0.3),
     Lesson(
@@ -80,6 +64,6 @@ EXERCISES = (
         "counts",
         (3.7, 10, 14, 37, 53, 100, 140, 370),
         lambda: math.sqrt(100) * _noise_at(1.0),
-        others=_laplace_counts,
+        others=lambda: {"laplace": brief(100.0 * math.sqrt(2.0))},
     ),
 )
