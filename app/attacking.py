@@ -166,7 +166,7 @@ def game(
     demand_quick(scenario)
     fixed = replace(scenario, epsilon=1.0, noise=0, metric="", show="", x=0, y=1, hide="", pins="")
     key: Hashable = ("attack", data.key, fixed, whose, row, typed)
-    running: Game = store.answers.get(key, lambda: _begun(scenario, data, whose, row, typed))
+    running = store.answers.get(key, lambda: _begun(scenario, data, whose, row, typed))
     running.first = first
     if running.missing:
         in_background(store, key, lambda: running.play_on(lambda: key in store.waiting))

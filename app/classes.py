@@ -49,7 +49,7 @@ def panel(scenario: Scenario, data: Data, whole: Study, *, ask: bool) -> None:
     typed = scenario.epsilon if step >= len(scenario.budgets(data.rows)) else None
     there = study.grid.utility.shape[1], study.grid.refusals
     key = ("classes", data.key, setting, there, worth is None, typed)
-    scene: Scene = store.scenes.get(key, lambda: scene_of(scenario, data, study, worth, step))
+    scene = store.scenes.get(key, lambda: scene_of(scenario, data, study, worth, step))
     st.html(f'<h2 class="dp-below">{texts.CLASSES}{badge(data)}</h2>')
     live({"epsilon_step": scene.at(step)}, key="classes")
     solvers(data)

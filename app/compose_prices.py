@@ -134,8 +134,7 @@ def _work_off(store: ResultStore, key: Hashable, tasks: list[Task]) -> None:
 
 def _results_of(store: ResultStore, key: Hashable) -> dict[Hashable, Any]:
     """The answers that are there for a question; more are added while they are worked out."""
-    cached: dict[Hashable, Any] = store.answers.get(("results", key), lambda: {"": None})
-    return cached
+    return store.answers.get(("results", key), lambda: {"": None})
 
 
 def _prices(
@@ -159,7 +158,7 @@ def _prices(
             events, delta, epsilon=target, only=slots - slow, methods=composition.methods
         )
 
-    prices: Prices = store.answers.get(key, closed).at(composition.k)
+    prices = store.answers.get(key, closed).at(composition.k)
     results = _results_of(store, key)
     results |= stored(composition, target)
 
@@ -232,20 +231,17 @@ def _picture(
     if name not in PICTURES or composition.hold == "budget":
         return None, none
     if name in CLOSED:
-        make = {
+        makers: dict[str, Callable[[], Picture]] = {
             "moments": lambda: moments_of(events, counts),
             "orders": lambda: orders_of(events, counts, composition.delta),
             "amplification": lambda: amplification_of(events, counts, composition.delta),
-        }[name]
-        drawn: Picture = store.answers.get((name, events, composition.delta, counts), make)
-        return drawn, none
+        }
+        return store.answers.get((name, events, composition.delta, counts), makers[name]), none
     methods = composition.methods if name == "profile" else ()
     key = ("picture", name, events, methods)
     if all_gaussian(events):
-        whole: Picture = store.answers.get(
-            (key, counts), lambda: picture_of(name, events, counts, methods)
-        )
-        return whole, none
+        make_all = partial(picture_of, name, events, counts, methods)
+        return store.answers.get((key, counts), make_all), none
     if name != "profile":
         check_lawful(events)
     results = _results_of(store, key)

@@ -430,11 +430,10 @@ def exposure(scenario: Scenario, data: Data, store: ResultStore) -> Exposure | N
     visits = scenario.visits(whole.rows)
     games = int(np.clip(AT_ONCE / visits, LEAST_GAMES, GAMES))
     key = ("exposure", whole.key, setting, scenario.epsilon, games)
-    measured: Exposure = store.answers.get(
+    return store.answers.get(
         key,
         lambda: success_rate(whole.table, setting, scenario.epsilon, games, seed=setting.seed),
     )
-    return measured
 
 
 def one_fit(scenario: Scenario, data: Data) -> Fit:

@@ -64,10 +64,9 @@ def picture(scenario: Scenario, data: Data, study: Study) -> Scene:
     study, step = compute.with_extra_budget(study, scenario, data, store)
     positions = len(scenario.budgets(data.rows))
     typed = scenario.epsilon if step >= positions else None
-    drawn: Scene = store.scenes.get(
-        (key, typed), lambda: scene_of(scenario, data, study, positions)
+    return store.scenes.get((key, typed), lambda: scene_of(scenario, data, study, positions)).at(
+        step
     )
-    return drawn.at(step)
 
 
 def swept_picture(scenario: Scenario, data: Data, dial: Sliding, study: Study) -> Scene:
@@ -78,7 +77,7 @@ def swept_picture(scenario: Scenario, data: Data, dial: Sliding, study: Study) -
     setting = replace(elsewhere, **dial.put(dial.stops[-1], scenario))
     key = (data.key, setting, dial.name, study.grid.refusals, study.grid.utility.shape[1])
     typed = dial.value if dial.typed else None
-    drawn: Scene = store_of(data).scenes.get(
+    drawn = store_of(data).scenes.get(
         (key, typed), lambda: scene_of(scenario, data, study, len(dial.stops))
     )
     return drawn.at(len(dial.stops) if dial.typed else dial.place)
@@ -115,7 +114,7 @@ def parts_picture(
         fitted_grids = {n: (study.grid, study.references) for n, study in studies.items()}
         return parts_frames(stills, fitted_grids)
 
-    drawn: Frames = store.scenes.get((PARTS, data.key, view, stops, draws), make)
+    drawn = store.scenes.get((PARTS, data.key, view, stops, draws), make)
     return replace(drawn, step=dial.place)
 
 

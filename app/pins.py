@@ -143,7 +143,7 @@ def with_ghost(
         at = _value(scenario.pinned[name], dial)
         return drawn if isinstance(view, str) else beside(drawn, view, name, at)
 
-    drawn: Picture = store_of(data).scenes.get(key, lambda: map_scenes(picture, with_view))
+    drawn = store_of(data).scenes.get(key, lambda: map_scenes(picture, with_view))
     return with_step(drawn, picture.step)
 
 

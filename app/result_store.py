@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from time import monotonic
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -28,6 +28,7 @@ from dpcore.wall.data.corpus import Vocabulary
 from dpcore.wall.kernels.threads import pauses_by
 
 T = TypeVar("T")
+Made = TypeVar("Made")
 
 LOOKED_AT = 5.0  # seconds: a page in view asks for its own again within them
 TOGETHER = 1  # jobs that somebody looks at, worked on at a time: each uses every core
@@ -105,12 +106,12 @@ class LRUCache(Generic[T]):
         self._size, self._kept, self._lock = size, OrderedDict[Hashable, T](), threading.Lock()
         self._busy: dict[Hashable, threading.Lock] = {}
 
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+    def get(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """The value of a key, computed by ``make`` where it is not there; others wait for it."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
-                return self._kept[key]
+                return cast(Made, self._kept[key])
             mine = self._busy.setdefault(key, threading.Lock())
         if not mine.acquire(blocking=False):  # whoever else asks meanwhile waits, and finds it
             with precedence.at_rest():
@@ -118,11 +119,11 @@ class LRUCache(Generic[T]):
         try:
             value = self.peek(key)
             if value is not None:
-                return value
+                return cast(Made, value)
             try:
                 computed = make()
                 with self._lock:
-                    self._keep(key, computed)
+                    self._keep(key, cast(T, computed))
             finally:
                 with self._lock:
                     self._busy.pop(key, None)
@@ -171,7 +172,7 @@ def common() -> ResultStore:
 class Job(Future[None]):
     """Work behind a page."""
 
-    def __init__(self, store: ResultStore, key: Hashable, work: Callable[[], None]) -> None:
+    def __init__(self, store: ResultStore, key: Hashable, work: Callable[[], object]) -> None:
         super().__init__()
         self.store, self.key, self.work = store, key, work
         self.behind = False  # others are looked at, and this one is not
@@ -257,7 +258,7 @@ class Background:
             return len(self._drawn) > ALONE
 
     def ask(
-        self, store: ResultStore, key: Hashable, work: Callable[[], None], visitor: str = ""
+        self, store: ResultStore, key: Hashable, work: Callable[[], object], visitor: str = ""
     ) -> None:
         """Have the work done once. Where it failed, raises what it raised."""
         with self._lock:
@@ -350,7 +351,7 @@ precedence = Precedence()
 _background = Background()
 
 
-def in_background(store: ResultStore, key: Hashable, work: Callable[[], None]) -> None:
+def in_background(store: ResultStore, key: Hashable, work: Callable[[], object]) -> None:
     """Have the work done once, for the visitor whose page this is."""
     _background.ask(store, key, work, _visitor())
 

@@ -55,8 +55,7 @@ class Walks:
 def walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
     """The steps of every method of the model that takes steps, at the scenario's budget."""
     key = ("steps", *_key(scenario, data))
-    answer: Walks = store.answers.get(key, lambda: _walks(scenario, data, store))
-    return answer
+    return store.answers.get(key, lambda: _walks(scenario, data, store))
 
 
 def _key(scenario: Scenario, data: Data) -> tuple[object, ...]:

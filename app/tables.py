@@ -108,8 +108,7 @@ def whole_table(scenario: Scenario) -> Data | None:
 
 def bundle(key: Hashable, make: Callable[[], Data]) -> Data:
     """Data that may be shown to anybody, loaded once."""
-    data: Data = common().tables.get(("data", key), make)
-    return data
+    return common().tables.get(("data", key), make)
 
 
 def pooled(data: Data, side: int, store: ResultStore) -> Data:
@@ -123,8 +122,7 @@ def pooled(data: Data, side: int, store: ResultStore) -> Data:
         assert table.schema is not None  # a pooled table has one
         return replace(data, key=f"{data.key}/pooled/{side}", table=table, schema=table.schema)
 
-    smaller: Data = store.tables.get(("pooled", data.key, side), make)
-    return smaller
+    return store.tables.get(("pooled", data.key, side), make)
 
 
 def divided_data(data: Data, store: ResultStore) -> Data:
@@ -136,8 +134,7 @@ def divided_data(data: Data, store: ResultStore) -> Data:
         key, rows = f"{data.key}/rest", len(rest)
         return replace(data, key=key, table=table, held_out=held_out, rows=rows, all_rows=data.rows)
 
-    others: Data = store.tables.get(("divided", data.key), make)
-    return others
+    return store.tables.get(("divided", data.key), make)
 
 
 def some_rows(data: Data, rows: int, store: ResultStore) -> Data:
@@ -151,8 +148,7 @@ def some_rows(data: Data, rows: int, store: ResultStore) -> Data:
         table, _ = data.table.split(1.0 - rows / most, COIN)
         return replace(data, key=f"{data.key}/{rows}", table=table, rows=rows, every=data)
 
-    data_of_rows: Data = store.tables.get(("some", data.key, rows), make)
-    return data_of_rows
+    return store.tables.get(("some", data.key, rows), make)
 
 
 def neighbour(data: Data, adjacency: str, store: ResultStore) -> Data:
@@ -165,8 +161,7 @@ def neighbour(data: Data, adjacency: str, store: ResultStore) -> Data:
         key = f"{data.key}/without/{adjacency}"
         return replace(data, key=key, table=table, rows=rows, whole=data, every=None)
 
-    changed: Data = store.tables.get(("neighbour", data.key, adjacency), make)
-    return changed
+    return store.tables.get(("neighbour", data.key, adjacency), make)
 
 
 def _bundled(name: str) -> Data:

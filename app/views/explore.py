@@ -279,8 +279,7 @@ def dressed_in(
             picture, lambda scene: with_choices(visible("explore", scene, scenario.hide), lists)
         )
 
-    drawn: Picture = store_of(data).scenes.get(key, make)
-    return with_step(drawn, picture.step)
+    return with_step(store_of(data).scenes.get(key, make), picture.step)
 
 
 def each_number(scenario: Scenario) -> None:
