@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from app.composing import PRESETS, Composition
@@ -25,25 +27,15 @@ def sentences(
     if comparable and not _infeasible(composition):
         turning = texts.crossover(turn.first, turn.last, composition.repeats)
     steps = range(len(prices.counts))
-    spread = tuple(f"{turning} {_spread(prices, s)}".strip() for s in steps)
+    sentence = tuple(f"{turning} {_spread(prices, s)}".strip() for s in steps)
+    noise_held = (composition.show, composition.hold) == ("loss", "noise")
+    if noise_held and all_gaussian(composition.events):  # the loss is shown, and stays normal
+        moved = float(total_mu(composition.events)) ** 2  # by one more run of the list
+        sentence = (texts.loss_moves(composition.run_title, moved),) * len(steps)
     return {
-        "sentence": (_moved(composition),) * len(steps) if _films(composition) else spread,
+        "sentence": sentence,
         "promise": tuple(_promise(composition, prices, s) for s in steps),
     }
-
-
-def _films(composition: Composition) -> bool:
-    """Whether the privacy loss is shown, and stays normal."""
-    return (
-        composition.show == "loss"
-        and composition.hold == "noise"
-        and all_gaussian(composition.events)
-    )
-
-
-def _moved(composition: Composition) -> str:
-    """What one more run of the list does to the privacy loss."""
-    return texts.loss_moves(composition.run_title, float(total_mu(composition.events)) ** 2)
 
 
 def _spread(prices: Prices, step: int) -> str:
@@ -106,21 +98,12 @@ def _infeasible(composition: Composition) -> list[str]:
 
 def _printed(composition: Composition, prices: Prices) -> list[str]:
     """The paper's number beside ours, counted its way and the best way."""
-    lines = []
-    for k, printed, slot in PRESETS[composition.preset].printed:
-        if prices.epsilon is not None:
-            continue
-        try:
-            ours = float(
-                way_of(slot, composition.events)
-                .bound(composition.events, composition.delta, k)
-                .epsilon
-            )
-        except InputError:
-            continue
-        lines.append(texts.printed_epsilon(printed, k, ours))
-    best = _best(composition, prices)
-    return [*lines, *([best] if best else [])]
+    lines, events = [], composition.events
+    for k, printed, slot in PRESETS[composition.preset].printed if prices.epsilon is None else ():
+        with suppress(InputError):
+            ours = float(way_of(slot, events).bound(events, composition.delta, k).epsilon)
+            lines.append(texts.printed_epsilon(printed, k, ours))
+    return [*lines, *filter(None, [_best(composition, prices)])]
 
 
 def _best(composition: Composition, prices: Prices) -> str:

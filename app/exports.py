@@ -16,11 +16,12 @@ from app.links import number
 from app.scenario import GENERATED, UPLOAD, GeneratedTable, Scenario
 from app.tables import COIN, HELD_OUT, data_of
 from app.texts import explore as texts
+from dpcore.accounting import Accountant
 from dpcore.cli.models import written
 from dpcore.datasets.documents import is_documents
 from dpcore.datasets.published import address
 from dpcore.errors import InputError
-from dpcore.evaluation.composition import Way, ways
+from dpcore.evaluation.composition import ways
 from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace
 
 
@@ -62,14 +63,9 @@ def upload_command(scenario: Scenario) -> str:
     """How to fit an upload's own file with fresh noise, which the page never does."""
     documents = scenario.declared.reads == "documents"
     public = "--vocabulary words.txt" if documents else "--schema schema.toml"
-    return fresh_command(replace(scenario, data=Scenario.data, without=False)).replace(
-        f"bundled:{Scenario.data}", f"FILE {public}"
-    )
-
-
-def fresh_command(scenario: Scenario) -> str:
-    """The fit as a command line that draws fresh noise."""
-    return command(scenario).rpartition(" --seed ")[0]
+    seeded = command(replace(scenario, data=Scenario.data, without=False))
+    fresh = seeded.rpartition(" --seed ")[0]
+    return fresh.replace(f"bundled:{Scenario.data}", f"FILE {public}")
 
 
 def script(scenario: Scenario) -> str:
@@ -198,14 +194,12 @@ def _cells(scenario: Scenario) -> list[str]:
 def account_command(composition: Composition) -> str:
     """The five prices as a command line, where one line of releases on the whole table is all."""
     listed = composition.lines[0]
-    direct = [
-        way for way in ways(composition.events, composition.methods) if way.method is not None
-    ]
+    methods = _methods(composition)
     plain = (
         len(composition.lines) == 1
         and composition.hold == "noise"
         and listed.mechanism in ("g", "l")
-        and not any(getattr(way.method, "conversion", "") for way in direct)
+        and not any(getattr(method, "conversion", "") for method in methods)
     )
     if not plain:
         return "dpcore account --file questions.json --json"
@@ -215,22 +209,23 @@ def account_command(composition: Composition) -> str:
         record | {"delta": composition.delta, "adjacency": composition.adjacency}
     ).items():
         words += [f"--{name.replace('_', '-')}", _word(value)]
-    methods = ",".join(way.method.name for way in direct if way.method is not None)
-    return shlex.join([*words, "--method", methods])
+    return shlex.join([*words, "--method", ",".join(method.name for method in methods)])
+
+
+def _methods(composition: Composition) -> list[Accountant]:
+    """Those of the ways that have an answer."""
+    listed = ways(composition.events, composition.methods)
+    return [way.method for way in listed if way.method is not None]
 
 
 def account_questions(composition: Composition) -> str:
     """The same as questions for ``dpcore account --file``, one for each way that has an answer."""
-    answering = [
-        way for way in ways(composition.events, composition.methods) if way.method is not None
-    ]
-    return json.dumps([_question(composition, way) for way in answering], indent=1)
+    questions = [_question(composition, method) for method in _methods(composition)]
+    return json.dumps(questions, indent=1)
 
 
-def _question(composition: Composition, way: Way) -> dict[str, Any]:
+def _question(composition: Composition, method: Accountant) -> dict[str, Any]:
     """One way's question."""
-    method = way.method
-    assert method is not None
     solving = composition.hold == "budget"
     question: dict[str, Any] = {
         "events": [_record(event, composition.k) for event in composition.events],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
 from urllib.parse import urlencode
@@ -55,13 +55,10 @@ def needed() -> dict[str, Choices]:
     return {
         name: choices
         for lesson in LESSONS
-        for name, choices, _ in filter(None, (_page(lesson, query) for query in _queries(lesson)))
+        for query in (lesson.look, lesson.query)
+        if (page := _page(lesson, query)) is not None
+        for name, choices, _ in (page,)
     }
-
-
-def _queries(lesson: Lesson) -> Iterator[Mapping[str, str]]:
-    yield lesson.look
-    yield lesson.query
 
 
 def _page(lesson: Lesson, query: Mapping[str, str]) -> tuple[str, Choices, str] | None:

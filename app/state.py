@@ -66,7 +66,7 @@ def _scenario_of(address: Mapping[str, str]) -> Scenario:
 
     A busy browser may write such a page's choices into Explore's address before it is there.
     """
-    return from_query(_own(address), _data_names())
+    return from_query(_carried(address)[0], _data_names())
 
 
 def _misread_of(address: Mapping[str, str]) -> tuple[str, ...]:
@@ -75,10 +75,6 @@ def _misread_of(address: Mapping[str, str]) -> tuple[str, ...]:
     if ON in address and not NAMES & {*carried, *several}:
         return (ON,)
     return (*several, *scenario.misread(carried, _data_names()))
-
-
-def _own(address: Mapping[str, str]) -> Mapping[str, str]:
-    return _carried(address)[0]
 
 
 def _carried(address: Mapping[str, str]) -> tuple[Mapping[str, str], tuple[str, ...]]:
