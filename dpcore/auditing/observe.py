@@ -9,14 +9,13 @@ better (Neyman, Pearson 1933).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from dpcore.arrays import Array, Indices, Mask
-from dpcore.fitting import api
-from dpcore.fitting.plan import plan_noise
+from dpcore.fitting.plan import counted_by, plan_noise
 from dpcore.fitting.recipe import recipe
 from dpcore.privacy import Ledger, Privacy
 from dpcore.wall.data.corpus import PrivateCorpus
@@ -138,11 +137,10 @@ def observe(
         clip=clip,
         as_private=False,
     )
-    requests: tuple[Privacy, ...] = (request,)
     if how.sampled:
         settings = how.sized(settings, session.rows, session.adjacency)
-        requests = api._counted(requests, how.events(settings)) or requests
-    plan = plan_noise(how, requests, settings).repeated(runs)
+        request = replace(request, accountant=counted_by(request.accountant, how, settings))
+    plan = plan_noise(how, (request,), settings).repeated(runs)
     releases: list[Released] = []
     vars(session)["_release"] = _noted(session._release, session._entries, releases, answers)
     fitted = how.fit(session, settings, plan.factor, plan.published)

@@ -14,12 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.accounting.base import (
-    Accountant,
-    Bound,
-    Events,
-    noise_of,
-)
+from dpcore.accounting.base import Accountant, Bound, Events, noise_of
 from dpcore.accounting.catalogue import ACCOUNTANTS, accountant
 from dpcore.accounting.compose import calibrate, compose, covers
 from dpcore.accounting.moments import MOMENTS
@@ -243,7 +238,8 @@ def price_list(
         elif epsilon is not None:
             column = way.factors(listed, epsilon, delta, counts)
         elif way.method is not None and way.method.encloses:
-            low, column = _intervals(way, listed, delta, counts)
+            ends = [_interval(way, listed, delta, count) for count in counts]
+            low, column = np.array(ends, dtype=float).T
         else:
             column = way.prices(listed, delta, counts)
         values[way.slot], lowers[way.slot] = column, low
@@ -253,17 +249,9 @@ def price_list(
     )
 
 
-def _intervals(
-    way: Way, events: Events, delta: float, counts: Sequence[int]
-) -> tuple[Array, Array]:
-    """(lower, upper) ends ``(counts,)`` of a method that encloses the true price."""
-    ends = [_interval(way, events, delta, count) for count in counts]
-    lowers, uppers = np.array(ends, dtype=float).T
-    return lowers, uppers
-
-
 def _interval(way: Way, events: Events, delta: float, count: int) -> tuple[float, float]:
-    """The ends of one count; NaN below where there is no lower one."""
+    """The ends of one count, of a method that encloses the true price; NaN below where there is no
+    lower one."""
     try:
         bound = way.bound(events, delta, count)
     except InputError:  # beyond what the method can compute
@@ -335,11 +323,7 @@ class Amplification:
 
 Picture = Profile | Attack | Loss | Moments | Orders | Amplification
 PICTURES = ("profile", "attack", "loss", "moments", "orders", "amplification")
-CLOSED = (
-    "moments",
-    "orders",
-    "amplification",
-)  # of what is added up: every count is a multiple of the first
+CLOSED = ("moments", "orders", "amplification")  # every count is a multiple of the first
 DELTAS = np.logspace(-10.0, -1.0, 37)
 ALARMS = np.concatenate([np.linspace(0.0, 0.05, 21)[:-1], np.linspace(0.05, 1.0, 77)])
 EPSILONS = np.round([m * 10.0**p for p in (-2, -1, 0, 1) for m in np.arange(1.0, 10.0, 0.1)], 6)

@@ -7,9 +7,10 @@ alignment and utility), so a study is for the custodian's eyes unless its rows a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,8 @@ from dpcore.evaluation.yardstick import (
     yardstick,
 )
 from dpcore.fitting.api import Grid, fit_grid
-from dpcore.fitting.plan import plan_noise
-from dpcore.fitting.recipe import Recipe, recipe
+from dpcore.fitting.plan import counted_by, demand_accountant, plan_noise
+from dpcore.fitting.recipe import recipe
 from dpcore.options import demand_options
 from dpcore.privacy import Guarantee, Ledger, Privacy
 from dpcore.registry import FIRST
@@ -131,7 +132,7 @@ class Setting:
         rows: how many there are, for models whose steps read a sample of them.
         """
         how, settings = recipe(self.model), self._settings(rows)
-        accountant = _counted(accountant, how, settings)
+        accountant = counted_by(accountant, how, settings)
         requests = tuple(self.request(epsilon, accountant) for epsilon in epsilons)
         return plan_noise(how, requests, settings).factor
 
@@ -141,14 +142,11 @@ class Setting:
         Raises InputError where the options do not go together.
         """
         how, settings = recipe(self.model), self._settings(None)
-        only = how.accountants(settings)
-        if only and accountant not in only:
-            return str(
-                InputError(
-                    "accountant", "it does not cover these releases", f"choose {' or '.join(only)}"
-                )
-            )
-        return covers(_counted(accountant, how, settings), how.events(settings))
+        try:
+            demand_accountant(how, settings, accountant)
+        except InputError as refusal:
+            return str(refusal)
+        return covers(counted_by(accountant, how, settings), how.events(settings))
 
     def _settings(self, rows: int | None) -> Any:
         """The model's settings, sized where steps read samples of so many rows."""
@@ -168,13 +166,6 @@ class Setting:
         half = len(epsilons) // 2
         parts = [self.reach(part, accountant, rows) for part in (epsilons[:half], epsilons[half:])]
         return np.concatenate([noise for noise, _ in parts]), parts[0][1] + parts[1][1]
-
-
-def _counted(accountant: str, how: Recipe, settings: Any) -> str:
-    """Exact counting knows no samples: there the loss distributions count."""
-    if accountant != "exact" or not how.sampled:
-        return accountant
-    return "pld" if any(event.sampling != "none" for event in how.events(settings)) else accountant
 
 
 @dataclass(frozen=True)
@@ -328,16 +319,7 @@ class BudgetGrid:
             entries = dict(enumerate(current)) | dict(zip(at, values, strict=True))
             return tuple(entries.values())
 
-        return replace(
-            self,
-            fits=mapped(self.fits, put, part.fits),
-            recovered=put(self.recovered, part.recovered),
-            utility=put(self.utility, part.utility),
-            noise=put(self.noise, part.noise),
-            guarantees=placed(self.guarantees, part.guarantees),
-            ledgers=placed(self.ledgers, part.ledgers),
-            refusals=placed(self.refusals, part.refusals),
-        )
+        return self._by_stop(put, placed, part)
 
     def taken(self, places: Sequence[int]) -> BudgetGrid:
         """Some of the stops, in the order of their places."""
@@ -345,27 +327,11 @@ class BudgetGrid:
         def some(every: tuple[Any, ...]) -> tuple[Any, ...]:
             return tuple(every[place] for place in places)
 
-        return replace(
-            self,
-            epsilons=some(self.epsilons),
-            stops=some(self.stops),
-            fits=mapped(self.fits, lambda fits: fits[list(places)]),
-            recovered=self.recovered[list(places)],
-            utility=self.utility[list(places)],
-            noise=self.noise[list(places)],
-            guarantees=some(self.guarantees),
-            ledgers=some(self.ledgers),
-            refusals=some(self.refusals),
-        )
+        return self._by_stop(lambda array: array[list(places)], some)
 
     def first(self, draws: int) -> BudgetGrid:
         """The first draws alone."""
-        return replace(
-            self,
-            fits=mapped(self.fits, lambda fits: fits[:, :draws]),
-            recovered=self.recovered[:, :draws],
-            utility=self.utility[:, :draws],
-        )
+        return self._by_draw(lambda array: array[:, :draws])
 
     def bold(self) -> BudgetGrid:
         """The first draw alone, at stops that are budgets."""
@@ -373,31 +339,33 @@ class BudgetGrid:
 
     def with_draws(self, other: BudgetGrid) -> BudgetGrid:
         """The same budgets with the other's draws behind these."""
-        return replace(self, **_joined(self, other, axis=1))
+        return self._by_draw(lambda *arrays: np.concatenate(arrays, axis=1), other)
 
     def with_budget(self, other: BudgetGrid) -> BudgetGrid:
         """The other's stops, with as many draws, behind these."""
+        return self._by_stop(lambda *arrays: np.concatenate(arrays), add, other)
+
+    def _by_draw(self, change: Callable[..., NDArray[Any]], *others: BudgetGrid) -> BudgetGrid:
+        """All that has an axis of draws changed; others' arrays are further arguments."""
+        grids = (self, *others)
         return replace(
             self,
-            **_joined(self, other, axis=0),
-            epsilons=self.epsilons + other.epsilons,
-            stops=self.stops + other.stops,
-            noise=np.concatenate([self.noise, other.noise]),
-            guarantees=self.guarantees + other.guarantees,
-            ledgers=self.ledgers + other.ledgers,
-            refusals=self.refusals + other.refusals,
+            fits=mapped(self.fits, change, *(grid.fits for grid in others)),
+            recovered=change(*(grid.recovered for grid in grids)),
+            utility=change(*(grid.utility for grid in grids)),
         )
 
-
-def _joined(first: BudgetGrid, second: BudgetGrid, axis: int) -> dict[str, Any]:
-    def join(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-        return np.concatenate([a, b], axis=axis)
-
-    return {
-        "fits": mapped(first.fits, join, second.fits),
-        "recovered": join(first.recovered, second.recovered),
-        "utility": join(first.utility, second.utility),
-    }
+    def _by_stop(
+        self, array: Callable[..., Any], entries: Callable[..., Any], *others: BudgetGrid
+    ) -> BudgetGrid:
+        """All that each stop has changed, arrays and tuples; others' are further arguments."""
+        tuples = ("epsilons", "stops", "guarantees", "ledgers", "refusals")
+        changes = dict.fromkeys(tuples, entries) | {"noise": array}
+        changed = {
+            name: change(*(getattr(grid, name) for grid in (self, *others)))
+            for name, change in changes.items()
+        }
+        return replace(self._by_draw(array, *others), **changed)
 
 
 def budget_grid(
@@ -527,7 +495,8 @@ def sweep(
             at_stop = references(table, here, exact.converged, held_out)
         held.append(at_stop)
         reached = grids[-1].refusals[0] is None
-        rival = _rival(table, here, (epsilon,), draws, held_out) if reached else (np.nan,)
+        request = here.simplest().request(epsilon)
+        rival = _rivals(table, here, [request], draws, held_out) if reached else (np.nan,)
         single.append(rival[0])
     grid = replace(reduce(BudgetGrid.with_budget, grids), stops=tuple(stops), dial=dial)
     return Sweep(grid, tuple(held), np.array(single))
@@ -619,19 +588,8 @@ def curves(
         for method, noise in noise_by_method.items()
     }
     says = {method: _stated(noise_by_method[method], grid) for method in methods}
-    return Curves(at_noise, says, _rival(table, setting, grid.epsilons, draws, held_out))
-
-
-def _rival(
-    table: PrivateTable,
-    setting: Setting,
-    epsilons: Sequence[float],
-    draws: Sequence[int],
-    held_out: PrivateTable | None,
-) -> Array:
-    """Median utility ``(S,)`` of the simplest private rival."""
-    single = setting.simplest()
-    return _rivals(table, setting, [single.request(e) for e in epsilons], draws, held_out)
+    requests = [setting.simplest().request(epsilon) for epsilon in grid.epsilons]
+    return Curves(at_noise, says, _rivals(table, setting, requests, draws, held_out))
 
 
 def _rivals(
@@ -641,7 +599,7 @@ def _rivals(
     draws: Sequence[int],
     held_out: PrivateTable | None,
 ) -> Array:
-    """The same for requests of the rival."""
+    """Median utility ``(S,)`` of the simplest private rival, at its own requests."""
     judge, scorer = yardstick(setting.model), _scorer(table, setting, held_out)
     if not judge.fits_rival:
         return np.full(len(requests), least(setting.model, scorer, setting.metric))

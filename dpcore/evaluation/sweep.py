@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -14,16 +15,13 @@ from dpcore.arrays import Array
 from dpcore.checks import one_of, whole, words_of
 from dpcore.errors import InputError
 from dpcore.evaluation.study import MOST_DRAWS, budgets_of
-from dpcore.evaluation.yardstick import (
-    Scorer,
-    Yardstick,
-    scorer_of,
-    yardstick,
-)
-from dpcore.fitting.api import Grid, fit_grid
+from dpcore.evaluation.yardstick import scorer_of, yardstick
+from dpcore.fitting.api import fit_grid
 from dpcore.privacy import Privacy
 from dpcore.privacy.budget import MODES
 from dpcore.wall.table import PrivateTable, demand_loaded
+
+Score = Callable[[Any], Array]  # of a batch, on rows held out
 
 
 @dataclass(frozen=True)
@@ -112,19 +110,19 @@ def sweep(
                 "it holds out no row",
                 "give a larger fraction or use more rows",
             )
-        scorer = _Scorer(judge, held_out, metric)
+        score = partial(judge.measure, scorer=held_out, metric=metric)
         noise: dict[str, Any] = {"draws": range(split * draws, (split + 1) * draws), "seed": seed}
         scores.append(
             np.concatenate(
                 [
-                    scorer.runs(fit_grid(model, train, privacy=group, **noise, **options))
+                    score(fit_grid(model, train, privacy=group, **noise, **options).runs.final)
                     for group in _by_mode(cells)
                 ]
             )
         )
         best = judge.converged(train, options["n_components"], options)
-        baselines.append(_baseline(model, train, cells, scorer, noise, options, best))
-        references.append(_references(model, train, scorer, options, best))
+        baselines.append(_baseline(model, train, cells, score, noise, options, best))
+        references.append(_references(model, train, score, options, best))
         if on_progress is not None:
             on_progress((split + 1) / splits)
     table_of_scores = np.stack(scores).reshape(splits, len(cells), draws)
@@ -152,21 +150,6 @@ def cells_of(
     ]
 
 
-@dataclass(frozen=True)
-class _Scorer:
-    """Held-out rows, ready to score batches by one metric."""
-
-    judge: Yardstick
-    rows: Scorer
-    metric: str
-
-    def batch(self, batch: Any) -> Array:
-        return self.judge.measure(batch, self.rows, self.metric)
-
-    def runs(self, grid: Grid) -> Array:
-        return self.batch(grid.runs.final)
-
-
 def _by_mode(cells: Sequence[Privacy]) -> Iterator[list[Privacy]]:
     for mode in dict.fromkeys(cell.mode for cell in cells):
         yield [cell for cell in cells if cell.mode == mode]
@@ -176,31 +159,30 @@ def _baseline(
     model: str,
     train: PrivateTable,
     cells: Sequence[Privacy],
-    scorer: _Scorer,
+    score: Score,
     noise: dict[str, Any],
     options: dict[str, Any],
     best: Any,
 ) -> Array:
     """The simplest private rival with the whole budget, counted by the same method: scores of all
     cells and draws."""
-    judge: Any = scorer.judge
+    judge = yardstick(model)
     if not judge.fits_rival:
-        return np.repeat(scorer.batch(judge.silent(best)), len(cells) * len(noise["draws"]))
+        return np.repeat(score(judge.silent(best)), len(cells) * len(noise["draws"]))
     requests = [replace(cell, mode="proved") for cell in cells]
-    shared = judge.rival_words
-    alone = {k: v for k, v in options.items() if k in shared}
+    alone = {k: v for k, v in options.items() if k in judge.rival_words}
     alone |= {"n_components": judge.simplest, **judge.rival_options}
-    return scorer.runs(fit_grid(model, train, privacy=requests, **noise, **alone))
+    return score(fit_grid(model, train, privacy=requests, **noise, **alone).runs.final)
 
 
 def _references(
-    model: str, train: PrivateTable, scorer: _Scorer, options: dict[str, Any], best: Any
+    model: str, train: PrivateTable, score: Score, options: dict[str, Any], best: Any
 ) -> tuple[float, float]:
     """(our steps without noise, converged) on one split."""
     plain = {k: v for k, v in options.items() if k not in ("combination", "delta_each")}
-    plain = scorer.judge.noiseless(plain)
+    plain = yardstick(model).noiseless(plain)
     own = fit_grid(model, train, privacy=None, as_private=True, **plain)
-    return float(scorer.runs(own)[0]), float(scorer.batch(best)[0])
+    return float(score(own.runs.final)[0]), float(score(best)[0])
 
 
 def _row(cell: Privacy, scores: Array, nonprivate: float, best: float, baseline: float) -> SweepRow:

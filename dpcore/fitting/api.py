@@ -19,7 +19,7 @@ from dpcore.checks import number, one_of, whole
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.fitting.guarantees import guarantee_of
-from dpcore.fitting.plan import NoisePlan, plan_noise
+from dpcore.fitting.plan import NoisePlan, counted_by, demand_accountant, plan_noise
 from dpcore.fitting.recipe import Later, Recipe, Runs, demand_enough_rows, demand_persons, recipe
 from dpcore.fitting.result import Fit
 from dpcore.options import demand_options
@@ -211,7 +211,8 @@ def fit_grid(
         demand_privacy(request)
     requests = _charged(_alike(privacy), table.schema)
     settings = _settings(model, how, requests, n_components, options)
-    _demand_accountant(how, settings, requests)
+    for request in requests or ():
+        demand_accountant(how, settings, request.accountant)
     counted = "rows"
     if table.schema and table.schema.person:
         if requests is not None or as_private or table.schema.equal_weight:
@@ -244,7 +245,9 @@ def fit_grid(
         demand_squares("limits", session.public.half_range, session.public.center)
     if how.sampled:
         settings = how.sized(settings, session.rows, session.adjacency)
-        requests = _counted(requests, how.events(settings))
+        requests = requests and tuple(
+            replace(p, accountant=counted_by(p.accountant, how, settings)) for p in requests
+        )
     plan = plan_noise(how, requests, settings, delta_each)
     if on_plan is not None:
         charge = on_plan(scaled(how.events(settings), float(plan.factor[0])))
@@ -294,24 +297,6 @@ def _demand_rows(model: str, components: int, more: OfCount | None, things: str,
     demand_enough_rows(model, components, rows, things)
     if more is not None:
         more(rows)
-
-
-def _demand_accountant(how: Recipe, settings: Any, requests: tuple[Privacy, ...] | None) -> None:
-    """Refuse an accountant that would count what is planned and what is released differently."""
-    allowed = how.accountants(settings)
-    if allowed and any(p.accountant not in allowed for p in requests or ()):
-        raise InputError(
-            "accountant", "it does not cover these releases", f"choose {' or '.join(allowed)}"
-        )
-
-
-def _counted(
-    requests: tuple[Privacy, ...] | None, events: tuple[Event, ...]
-) -> tuple[Privacy, ...] | None:
-    """Exact counting knows no samples; there the loss distributions count as closely as can be."""
-    if requests is None or all(event.sampling == "none" for event in events):
-        return requests
-    return tuple(replace(p, accountant="pld") if p.accountant == "exact" else p for p in requests)
 
 
 def _charged(

@@ -12,6 +12,7 @@ import numpy as np
 from dpcore.accounting import calibrate
 from dpcore.accounting.base import noise_of
 from dpcore.arrays import Array
+from dpcore.errors import InputError
 from dpcore.fitting.recipe import Recipe
 from dpcore.privacy import Event, Privacy
 
@@ -78,6 +79,23 @@ def plan_noise(
         solved = (_solved(tuple(events), tuple(part), delta, accountant) for part in parts)
         factor[members] = np.concatenate(list(solved))
     return NoisePlan(requests, factor)
+
+
+def counted_by(accountant: str, how: Recipe, settings: Any) -> str:
+    """Exact counting knows no samples; there the loss distributions count as closely as can be."""
+    if accountant != "exact" or not how.sampled:
+        return accountant
+    return "pld" if any(event.sampling != "none" for event in how.events(settings)) else accountant
+
+
+def demand_accountant(how: Recipe, settings: Any, accountant: str) -> None:
+    """Raises InputError for an accountant that would count what is planned and what is released
+    differently."""
+    allowed = how.accountants(settings)
+    if allowed and accountant not in allowed:
+        raise InputError(
+            "accountant", "it does not cover these releases", f"choose {' or '.join(allowed)}"
+        )
 
 
 @lru_cache(maxsize=512)
