@@ -173,7 +173,7 @@ def _cost(state: State, stated: Amount) -> tuple[int, ...]:
     privacy = Privacy(
         epsilon=stated.epsilon,
         delta=stated.delta,
-        adjacency=terms.adjacency,
+        adjacency=terms.who.adjacency,
         accountant=way.accountant,
     )
     return way.cost(planned_noise(privacy, stated), stated)

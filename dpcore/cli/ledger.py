@@ -98,8 +98,8 @@ def ledger_record(ledger: Any) -> dict[str, Any]:
         "budget": {"epsilon": state.terms.limit.epsilon, "delta": state.terms.limit.delta},
         "spent": {"epsilon": spent.epsilon, "delta": spent.delta},
         "left": {"epsilon": left.epsilon, "delta": left.delta},
-        "adjacency": state.terms.adjacency,
-        "unit": state.terms.unit,
+        "adjacency": state.terms.who.adjacency,
+        "unit": state.terms.who.unit,
         "rows_per_person": state.terms.who.rows,
         "filter": state.terms.filter,
         "entries": [

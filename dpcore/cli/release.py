@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> None:
     demand_no_release("out", args.out)
     book = BudgetLedger(args.ledger)
     terms = book.state().terms
-    adjacency = one_of("adjacency", args.adjacency or terms.adjacency, ADJACENCIES)
+    adjacency = one_of("adjacency", args.adjacency or terms.who.adjacency, ADJACENCIES)
     options = model_options(args)
     options["synthetic_rows"] = whole("synthetic_rows", args.synthetic_rows)
     stated = Amount(positive("epsilon", args.epsilon), probability("delta", args.delta))
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> None:
     table = read_table(args)
     privacy = replace(request, rows_per_person=rows_per_person(args, table))
     if not args.yes:
-        _ask(args, terms.unit, privacy, limited=bool(table.schema and table.schema.person))
+        _ask(args, terms.who.unit, privacy, limited=bool(table.schema and table.schema.person))
     with said_if_slow(FITTING):
         written = release(
             args.model,

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
 from dpcore.schema import MISSING_TOKENS
+
+T = TypeVar("T")
 
 WHOLE_NUMBERS = (
     "0", "1", "2", "-1", "01", "+5", "9007199254740993", "12345678901234567",
@@ -54,8 +57,8 @@ WORDS = (
 STYLES = ("whole", "short", "power", "long", "exact", "mixed")  # of a column of numbers
 
 
-def pick(rng: np.random.Generator, choices: Sequence[str]) -> str:
-    """One of some texts."""
+def pick(rng: np.random.Generator, choices: Sequence[T]) -> T:
+    """One of some choices."""
     return choices[int(rng.integers(len(choices)))]
 
 

@@ -228,15 +228,12 @@ def _bits(comparison: Compared, chance: Callable[..., Array]) -> Callable[..., A
             return here
         there = before[1]
         with np.errstate(divide="ignore", invalid="ignore"):
-            likelier = [np.abs(np.log(p) - np.log(q)) for p, q in _both(here, there)]
+            both = ((here, there), (1.0 - here, 1.0 - there))
+            likelier = [np.abs(np.log(p) - np.log(q)) for p, q in both]
         comparison.bits.append(float(np.maximum(*likelier).sum()))
         return np.asarray(there)
 
     return watched
-
-
-def _both(here: Array, there: Array) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    return (here, there), (1.0 - here, 1.0 - there)
 
 
 def _minimised(comparison: Compared, release: Callable[..., Any]) -> Callable[..., Any]:

@@ -49,7 +49,7 @@ def _formed(rng: np.random.Generator, column: Column, dates: bool) -> Column:
             date_format=pick(rng, DATE_FORMATS),
         )
     if rng.random() < 0.4:
-        return replace(column, symbols=SYMBOLS[int(rng.integers(len(SYMBOLS)))])
+        return replace(column, symbols=pick(rng, SYMBOLS))
     return column
 
 

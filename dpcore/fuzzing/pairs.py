@@ -19,11 +19,12 @@ from dpcore.errors import DPCoreError
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.fitting.recipe import takes_equal_persons, takes_some_persons
 from dpcore.fuzzing import documents, files
+from dpcore.fuzzing.cells import pick
 from dpcore.fuzzing.compare import Compared, Different, watching, weigh_pure
 from dpcore.fuzzing.documents import Documents, random_documents
 from dpcore.fuzzing.forced import ForcedGrid
 from dpcore.fuzzing.readings import otherwise_read
-from dpcore.fuzzing.requests import MODEL_NAMES, FitRequest, random_fit, random_way
+from dpcore.fuzzing.requests import MODEL_NAMES, FitRequest, random_fit, ways_of
 from dpcore.fuzzing.tables import Neighbours, random_tables
 from dpcore.wall.kernels import balls
 from dpcore.wall.kernels import bounded_sums as moments
@@ -97,7 +98,7 @@ def pair(seed: int, number: int) -> Pair:
     """Pair ``number`` of a seed; models take turns."""
     rng = np.random.default_rng([seed, number])
     model = MODEL_NAMES[number % len(MODEL_NAMES)]
-    way = random_way(rng, model)
+    way = pick(rng, ways_of(model))
     request = random_fit(rng, model, way)
     if declaration(model).reads == "documents":
         tables = random_documents(rng, request.privacy.adjacency, sampled=way.sampled)
@@ -190,7 +191,7 @@ def _refused(examined: Pair, comparison: Compared, first: Any, second: Any) -> V
     strange = [problem for problem in raised if not isinstance(problem, DPCoreError)]
     if strange:
         return Verdict("violation", finding=f"{type(strange[0]).__name__}: {strange[0]}")
-    sentence = _without_names(raised[0])
+    sentence = f"{getattr(raised[0], 'found', raised[0])}"
     if len(raised) == 2:
         return Verdict("refused", finding=sentence)
     if not examined.tables.odd:
@@ -203,11 +204,6 @@ def _refused(examined: Pair, comparison: Compared, first: Any, second: Any) -> V
             "violation", finding=f"a refusal depends on the position of a cell: {raised[0]}"
         )
     return Verdict("refused one", finding=sentence)
-
-
-def _without_names(problem: Any) -> str:
-    """A refusal without its field, so that refusals of a kind are counted together."""
-    return f"{getattr(problem, 'found', problem)}"
 
 
 def same(first: Any, second: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.declaration import declaration
+from dpcore.fuzzing.cells import pick
 from dpcore.fuzzing.ways import Way
 from dpcore.privacy import Privacy
 from dpcore.registry import MODELS
@@ -34,12 +35,6 @@ class FitRequest:
     rehearsal: bool = True
 
 
-def random_way(rng: np.random.Generator, model: str) -> Way:
-    """One of a model's ways."""
-    ways = ways_of(model)
-    return ways[int(rng.integers(len(ways)))]
-
-
 def random_fit(rng: np.random.Generator, model: str, way: Way) -> FitRequest:
     """Options and a request: at noises from next to none to much more than there are rows."""
     parts = 1 if way.most == 1 else int(rng.integers(1, way.most + 1))
@@ -49,7 +44,7 @@ def random_fit(rng: np.random.Generator, model: str, way: Way) -> FitRequest:
     if rng.random() < 0.4:
         options["clip"] = float(10.0 ** rng.uniform(-1.5, 0.0))
     options.update({name: draw(rng) for name, draw in way.drawn.items()})
-    adjacency = way.adjacencies[int(rng.integers(len(way.adjacencies)))]
+    adjacency = pick(rng, way.adjacencies)
     size = float(10.0 ** rng.uniform(-1.5, 2.5))
     budget: dict[str, Any] = {"noise_multiplier": size}
     if way.budget:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.fuzzing.cells import WORDS
+from dpcore.fuzzing.cells import WORDS, pick
 from dpcore.fuzzing.typed import is_whole
 from dpcore.schema import Ball, Column, Image, Schema
 
@@ -99,7 +99,7 @@ def _of_size(rng: np.random.Generator, least: float, most: float) -> Span:
 
 def _feature(rng: np.random.Generator, name: str, needs: Needs, wild: bool) -> Column:
     if not needs.numbers and rng.random() < 0.2:
-        return Column(name, type="category", categories=_words(rng))
+        return Column(name, type="category", categories=pick(rng, WORDS))
     if rng.random() < 0.1:
         return Column(name, type="binary")
     low, high = bounds(rng, own=needs.own, wild=wild)
@@ -123,17 +123,9 @@ def _last(rng: np.random.Generator, needs: Needs, wild: bool) -> Column:
         return Column("y", role=role, type="binary")
     if kind == 2 and role == "label":
         return Column("y", role=role, lower=0, upper=int(rng.integers(1, 4)))
-    words = _whole_words(rng) if needs.numbers else _words(rng)
-    return Column("y", role=role, type="category", categories=words[: 2 if role == "target" else 3])
-
-
-def _words(rng: np.random.Generator) -> tuple[str, ...]:
-    return WORDS[int(rng.integers(len(WORDS)))]
-
-
-def _whole_words(rng: np.random.Generator) -> tuple[str, ...]:
     whole = [words for words in WORDS if all(map(is_whole, words))]
-    return whole[int(rng.integers(len(whole)))]
+    words = pick(rng, whole if needs.numbers else WORDS)
+    return Column("y", role=role, type="category", categories=words[: 2 if role == "target" else 3])
 
 
 def _ball(rng: np.random.Generator, width: int) -> Ball:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -60,11 +61,6 @@ class Table:
         if self.parts is not None:
             return f"folder of {kind}"
         return f"{kind} in blocks" if self.blocks else kind
-
-    def without(self, positions: Sequence[int]) -> Table:
-        """The same table without some rows."""
-        left = [at for at in range(len(self.rows)) if at not in set(positions)]
-        return self.ordered(left)
 
     def ordered(self, positions: Sequence[int]) -> Table:
         """Some of the rows, in an order."""
@@ -128,7 +124,7 @@ def random_tables(
         count = max(count, len(schema.numeric_columns()) + MOST_PEOPLE + 1)
     share = float(rng.choice(COMMON))
     rows = [_row(rng, table, share, odd=False) for _ in range(min(count, FEW))]
-    table = replace(table, rows=_repeated(rows, count), parts=_parts(rng, table, count))
+    table = replace(table, rows=tuple(islice(cycle(rows), count)), parts=_parts(rng, table, count))
     odd = bool(rng.random() < 0.3)
     may_have_ids = kind in PERSONAL and adjacency in ROWS and count > 1
     if equal is not None and may_have_ids and formed.random() < PERSONS:
@@ -140,7 +136,7 @@ def _kind(rng: np.random.Generator, way: Way) -> tuple[str, Needs]:
     kinds = [*WRITTEN, *WRITTEN, *STORED, *STORED, ".npz", "array"]
     if way.needs.last is None:
         kinds.append("pictures")
-    kind = kinds[int(rng.integers(len(kinds)))]
+    kind = pick(rng, kinds)
     needs = replace(way.needs, numbers=kind in ARRAYS, array=kind == "array")
     return kind, replace(needs, pictures=kind == "pictures")
 
@@ -154,7 +150,7 @@ def _storages(rng: np.random.Generator, kind: str, schema: Schema) -> tuple[str,
     if kind == "records":
         return ("object",) * len(schema.columns)
     if kind in ARRAYS:
-        chosen = (*typed.WHOLE, *typed.FLOATING)[int(rng.integers(11))]
+        chosen = pick(rng, (*typed.WHOLE, *typed.FLOATING))
         last = "float64" if kind == ".npz" else chosen
         return (chosen,) * (len(schema.columns) - 1) + (
             last if schema.columns[-1].role != "feature" else chosen,
@@ -175,12 +171,7 @@ def _storage(rng: np.random.Generator, kind: str, column: Column) -> str:
         fits += ["object", "object?", "object?"]
     if column.categories and not all(map(typed.is_whole, column.categories)):
         fits = [name for name in fits if name.removesuffix("?") in (*typed.TEXTS, "object")]
-    return fits[int(rng.integers(len(fits)))]
-
-
-def _repeated(rows: list[Row], count: int) -> tuple[Row, ...]:
-    """So many rows, the few again and again: many are there to fill blocks."""
-    return tuple(rows[at % len(rows)] for at in range(count))
+    return pick(rng, fits)
 
 
 def _row(rng: np.random.Generator, table: Table, share: float, *, odd: bool) -> Row:
@@ -247,7 +238,8 @@ def _neighbour(rng: np.random.Generator, table: Table, adjacency: str, odd: bool
         return Neighbours(table, changed, positions, odd, positions)
     if people == count:  # a table without any row is not read
         positions = positions[1:]
-    return Neighbours(changed, changed.without(positions), positions, odd)
+    left = [at for at in range(count) if at not in positions]
+    return Neighbours(changed, changed.ordered(left), positions, odd)
 
 
 def _other_person(
@@ -278,7 +270,7 @@ def _other_person(
     schema = replace(table.schema, columns=columns, equal_weight=bool(rng.random() < equal))
     storages = (*table.storages, storage)
     first = replace(table, schema=schema, storages=storages, rows=tuple(marked))
-    second = first.without(positions)
+    second = first.ordered(others.tolist())
     if adjacency == "add_remove":
         return Neighbours(first, second, positions, odd)
     other = base + (owner if rng.random() < 0.5 else count + 1)

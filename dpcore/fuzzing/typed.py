@@ -47,7 +47,7 @@ def cell(
         return bool(rng.integers(2))
     words = [int(word) for word in column.categories if is_whole(word)]
     if words and not (hostile and rng.random() < 0.5):
-        span = (words[int(rng.integers(len(words)))],) * 2
+        span = (pick(rng, words),) * 2
     if kind == "decimal":
         return _decimal(rng, span, hostile)
     return _whole(rng, span, kind, hostile) if kind in WHOLE else _float(rng, span, kind, hostile)
@@ -65,9 +65,9 @@ def _object(
     rng: np.random.Generator, column: Column, span: tuple[float, float], hostile: bool, odd: bool
 ) -> Any:
     if hostile and odd and rng.random() < 0.3:
-        return ODD_OBJECTS[int(rng.integers(len(ODD_OBJECTS)))]
+        return pick(rng, ODD_OBJECTS)
     if hostile and rng.random() < 0.6:
-        return OBJECTS[int(rng.integers(len(OBJECTS)))]
+        return pick(rng, OBJECTS)
     if column.categories:
         return pick(rng, column.categories)
     number = between(rng, *span)
@@ -79,7 +79,7 @@ def _whole(rng: np.random.Generator, span: tuple[float, float], kind: str, hosti
     number = int(between(rng, *span)) if span[0] < span[1] else int(span[0])
     if hostile and rng.random() < 0.6:
         odd = (int(ends.min), int(ends.max), 0, 1, -1, 2**53 + 1, 2**31, int(ends.max) - 1)
-        number = odd[int(rng.integers(len(odd)))]
+        number = pick(rng, odd)
     return min(max(number, int(ends.min)), int(ends.max))
 
 

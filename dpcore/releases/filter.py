@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, sqrt, tanh
-from typing import Protocol
+from typing import TypeAlias
 
 from scipy.special import erfinv, log_expit, ndtri_exp
 
@@ -34,45 +34,13 @@ class Amount:
     delta: float
 
 
-class Filter(Protocol):
-    """What releases cost and when they must end. A cost is a tuple of whole numbers of units."""
-
-    @property
-    def name(self) -> str:
-        """The word that scripts use."""
-
-    @property
-    def title(self) -> str:
-        """What a screen says."""
-
-    @property
-    def source(self) -> str:
-        """Authors and years of the theorems."""
-
-    @property
-    def accountant(self) -> str:
-        """The method that turns a release's budget into noise with the least cost here."""
-
-    def budget(self, limit: Amount) -> tuple[int, ...]:
-        """All that may ever be spent under a limit, in integer units, one per quantity that adds
-        up; rounded down.
-        """
-
-    def cost(self, ledger: Ledger, stated: Amount) -> tuple[int, ...]:
-        """What one release costs, in the units of :meth:`budget`, rounded up. ledger: its noise;
-        stated: the epsilon and delta of its own guarantee. Raises InputError for a release
-        without a finite cost.
-        """
-
-    def amount(self, units: tuple[int, ...], limit: Amount) -> Amount:
-        """So many units as an epsilon at the limit's delta, or as an epsilon and a delta of their
-        own; the inverse of :meth:`budget` up to rounding.
-        """
-
-
 @dataclass(frozen=True)
 class Sums:
-    """Epsilons and deltas add up."""
+    """Epsilons and deltas add up.
+
+    As every filter, it has a name as scripts use it, a title for screens, the source of its
+    theorem, and the accountant that turns a release's budget into noise with the least cost here.
+    """
 
     name: str = "sums"
     title: str = "sums of epsilons and deltas"
@@ -80,15 +48,19 @@ class Sums:
     accountant: str = "exact"
 
     def budget(self, limit: Amount) -> tuple[int, ...]:
-        """Epsilon and delta in units, rounded down."""
+        """All that may ever be spent under a limit, in integer units, one per quantity that adds
+        up (here epsilon and delta); rounded down.
+        """
         return (floor(_typed(limit.epsilon) * PER_EPSILON), floor(_typed(limit.delta) * PER_DELTA))
 
     def cost(self, ledger: Ledger, stated: Amount) -> tuple[int, ...]:
-        """The stated epsilon and delta in units, rounded up."""
+        """What one release costs, in the units of :meth:`budget`, rounded up (here what is stated).
+        ledger: its noise; stated: the epsilon and delta of its own guarantee.
+        """
         return (ceil(_typed(stated.epsilon) * PER_EPSILON), ceil(_typed(stated.delta) * PER_DELTA))
 
     def amount(self, units: tuple[int, ...], limit: Amount) -> Amount:
-        """The units as an epsilon and a delta."""
+        """So many units as an epsilon and a delta; the inverse of :meth:`budget` up to rounding."""
         return Amount(units[0] / PER_EPSILON, units[1] / PER_DELTA)
 
 
@@ -210,6 +182,7 @@ def _exact(number: float) -> Fraction:
     return Fraction(number)
 
 
+Filter: TypeAlias = Sums | Concentrated
 FILTERS: dict[str, Filter] = {"gdp": GaussianDP(), "zcdp": Concentrated(), "sums": Sums()}
 USUAL = "gdp"
 

@@ -82,34 +82,25 @@ class Terms:
 
     def demand(self, who: Protected) -> None:
         """Raise InputError for a release that protects others, or fewer rows of theirs."""
-        if who.adjacency != self.adjacency:
+        own = self.who
+        if who.adjacency != own.adjacency:
             raise InputError(
                 "adjacency",
-                f"this ledger's is {self.adjacency} ({protects(self.adjacency, self.unit)})",
-                f"choose {self.adjacency}, or another ledger",
+                f"this ledger's is {own.adjacency} ({protects(own.adjacency, own.unit)})",
+                f"choose {own.adjacency}, or another ledger",
             )
-        if who.unit != self.unit:
+        if who.unit != own.unit:
             raise InputError(
                 "unit",
-                f"this ledger protects one {self.unit}, but each row is about one {who.unit}",
+                f"this ledger protects one {own.unit}, but each row is about one {who.unit}",
                 "name the same unit in the schema, or use another ledger",
             )
-        if who.rows < self.who.rows:
+        if who.rows < own.rows:
             raise InputError(
                 "rows_per_person",
-                f"this ledger protects one {self.unit} with up to {self.who.rows} rows",
+                f"this ledger protects one {own.unit} with up to {own.rows} rows",
                 "protect at least as many in each release",
             )
-
-    @property
-    def adjacency(self) -> str:
-        """The neighbouring relation of every release."""
-        return self.who.adjacency
-
-    @property
-    def unit(self) -> str:
-        """Whom the ledger protects."""
-        return self.who.unit
 
 
 @dataclass(frozen=True)
