@@ -20,13 +20,14 @@ import dpcore as dp
 from dpcore.arrays import Array
 from dpcore.evaluation.yardstick import Scorer
 from dpcore.fitting.api import fit_grid
+from dpcore.fitting.recipe import SEVERAL
 from dpcore.models.kmeans import mathematics as kmeans
 from dpcore.models.kmeans import private
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.models.kmeans.parameters import KMeansParameters
 from dpcore.models.kmeans.private import RECIPE
 from dpcore.models.kmeans.scoring import YARDSTICK, converged
-from dpcore.privacy import Laplace
+from dpcore.privacy import Laplace, Ledger
 from dpcore.schema import Schema
 from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.statistics.cluster_moments import NoisyClusters
@@ -351,10 +352,12 @@ def test_in_many_columns_released_centres_explain_more_than_one(
     ("count", "dim", "drowned"),
     [(427, 30, True), (900, 30, False), (100, 2, True), (250, 2, False)],
 )
+@pytest.mark.parametrize("rows_of_one", [1, 3])
 def test_where_noise_drowns_the_sums_one_mean_is_looked_for(
-    count: int, dim: int, drowned: bool, monkeypatch: pytest.MonkeyPatch
+    count: int, dim: int, drowned: bool, rows_of_one: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Public numbers decide, also for rows of one side whose distances speak for groups."""
+    """Public numbers decide, also for rows of one side whose distances speak for groups: the noise
+    is that of all rows of a person."""
     decided: list[Array] = []
 
     def watched(*of: Any) -> Any:
@@ -362,14 +365,28 @@ def test_where_noise_drowns_the_sums_one_mean_is_looked_for(
         return aimed(*of)
 
     aimed = private._aimed
-    rows = np.random.default_rng(0).uniform(-1.0, -0.6, (count, dim))
+    rows = np.random.default_rng(0).uniform(-1.0, -0.6, (count * rows_of_one, dim))
     monkeypatch.setattr(private, "_aimed", watched)
     for limit in (private.DROWNED, math.inf):
         monkeypatch.setattr(private, "DROWNED", limit)
-        privacy = [dp.Privacy(0.3, 1e-5)]
+        privacy = [dp.Privacy(0.3, 1e-5, rows_per_person=rows_of_one)]
         fit_grid("kmeans", boxed(rows), privacy=privacy, draws=range(15), seed=0, n_components=2)
     assert decided[0].all() == drowned
     assert not decided[1].all()
+
+
+@pytest.mark.parametrize("rows_of_one", [1, 3])
+def test_an_earlier_release_is_simulated_as_it_was_made(rows_of_one: int) -> None:
+    """Noise was once taken for that of one row of a person; what a start is called says so."""
+    privacy = dp.Privacy(0.5, 1e-5, rows_per_person=rows_of_one)
+    fit = dp.fit("kmeans", boxed(clouds()), privacy=privacy, n_components=3)
+    settings = RECIPE.settings(components=3)
+    assert RECIPE.as_made(settings, fit.ledger, rows_of_one) is settings
+    entries = (replace(entry, what=entry.what.removesuffix(SEVERAL)) for entry in fit.ledger)
+    older = Ledger(tuple(entries))
+    earlier = RECIPE.as_made(settings, older, rows_of_one)
+    assert isinstance(earlier, private._AsOfOneRow) == (rows_of_one > 1)
+    assert replace(fit, ledger=older).intervals().same_rows["centers"].shape == (3, 2, 2)
 
 
 def test_the_number_of_rows_is_not_read_where_it_is_private() -> None:

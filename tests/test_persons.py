@@ -36,7 +36,8 @@ from dpcore.evaluation.metrics import loneliest_row, metrics
 from dpcore.evaluation.study import Setting, references
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.intervals import EARLIER, ONE_ROW_EACH
-from dpcore.models.mean.private import CLIPPED, SEVERAL
+from dpcore.fitting.recipe import SEVERAL
+from dpcore.models.mean.private import CLIPPED
 from dpcore.privacy import Ledger
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 Batch = TypeVar("Batch")
 
+# In the name of what leaves, where a person has several rows and the method minds.
+SEVERAL = ", several of one person"
+
 
 @dataclass(frozen=True, repr=False)
 class Later(Sequence[Batch]):

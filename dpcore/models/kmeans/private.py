@@ -23,7 +23,15 @@ from dpcore.arrays import Array, Mask
 from dpcore.errors import InputError
 from dpcore.fitting.distances import Distances
 from dpcore.fitting.plan import groups
-from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement, gaussians, row_bound
+from dpcore.fitting.recipe import (
+    SEVERAL,
+    Printed,
+    Recipe,
+    Runs,
+    demand_replacement,
+    gaussians,
+    row_bound,
+)
 from dpcore.models.kmeans import KMeansSettings
 from dpcore.models.kmeans import mathematics as kmeans
 from dpcore.models.kmeans.mathematics import Centres
@@ -59,8 +67,13 @@ START = "counts and sums for the start"
 
 
 @dataclass(frozen=True)
-class _InLargerBalls(KMeansSettings):
-    """Of releases whose groups were clipped as the shares of rows were observed."""
+class _AsOfOneRow(KMeansSettings):
+    """Of releases in which the noise that drowns sums was that of one row of each person."""
+
+
+@dataclass(frozen=True)
+class _InLargerBalls(_AsOfOneRow):
+    """Of earlier ones, whose groups were clipped as the shares of rows were observed."""
 
 
 class KMeansRecipe(Recipe):
@@ -130,8 +143,11 @@ class KMeansRecipe(Recipe):
         return settings.mode == "proved"
 
     def as_made(self, settings: KMeansSettings, ledger: Ledger, rows_of_one: int) -> KMeansSettings:
-        older = all(entry.what != START for entry in ledger.entries)
-        return _InLargerBalls(**vars(settings)) if older else settings
+        names = {entry.what for entry in ledger.entries}
+        if _start(rows_of_one) in names:
+            return settings
+        older = _AsOfOneRow if START in names else _InLargerBalls
+        return older(**vars(settings))
 
     def fit(
         self,
@@ -160,12 +176,13 @@ def _fit_proved(session: Session[Any], settings: KMeansSettings, factor: Array) 
     look = _looked(session, factor * norms, factor * first, factor * distances)
     shape, saved = kmeans.scatter(components, public.dim, settings.start)
     weights = OBSERVED if isinstance(settings, _InLargerBalls) else DOUBTING
-    single, view = _aimed(look, components, later, saved, weights)
+    most = 1 if isinstance(settings, _AsOfOneRow) else session.rows_per_person
+    single, view = _aimed(look, components, later, saved, weights, most)
     places = kmeans.candidates(look.at.mean, look.spread, settings.start, ball=public.is_ball)
     places, rows = places - view.middle[:, None], look.at.rows
     cells_at = kmeans.keep(places, components, rows, np.hypot(*view.noise(factor * cells)))
     cells_at[single, 1:] = np.nan
-    released = view.sums(START, cells_at, factor * cells)
+    released = view.sums(_start(session.rows_per_person), cells_at, factor * cells)
     mean = kmeans.mean_of_cells(released, cells_at, rows, (look.at.mean - view.middle, look.error))
     places = kmeans.started(released, cells_at, components, settings.start)
     around = (kmeans.WARY * look.distance)[:, None, None] * shape
@@ -222,14 +239,20 @@ def _looked(session: Session[Any], norms: Array, first: Array, distances: Array)
 
 
 def _aimed(
-    look: _Look, components: int, multiplier: Array, saved: float, weights: tuple[float, float]
+    look: _Look,
+    components: int,
+    multiplier: Array,
+    saved: float,
+    weights: tuple[float, float],
+    rows_of_one: int,
 ) -> tuple[Mask, View]:
     """Runs ``(B,)`` that had better ask for the mean of all rows alone than for K groups, and how
     each sees the rows.
 
     multiplier ``(B,)``: of the noise in all releases to come, taken as one. saved: by centres put
     around the mean, of rows at the mean distance 1 (:func:`.mathematics.scatter`). weights: as
-    :meth:`Reach.radius` takes them, where groups are clipped.
+    :meth:`Reach.radius` takes them, where groups are clipped. rows_of_one: of each person, all of
+    which noise protects.
 
     What centres around the mean save is multiplied by its own share of the spread, because a few
     centres may lie in the wrong directions. Groups explain as much, as far as clipping leaves it,
@@ -254,8 +277,13 @@ def _aimed(
     gain = between**2 / np.maximum(between + apart, TINY)
     many_error = _both(before, components * many + many_bias)
     single = gain - many_error <= share * scattered - _both(before, few + few_bias)
-    single |= math.sqrt(components * dim) * multiplier > DROWNED * rows
+    single |= math.sqrt(components * dim) * multiplier * rows_of_one > DROWNED * rows
     return single, replace(groups, radius=np.where(single, whole.radius, groups.radius))
+
+
+def _start(rows_of_one: int) -> str:
+    """What the release of cells is called, of persons with so many rows each."""
+    return START + SEVERAL * (rows_of_one > 1)
 
 
 def _both(first: Array, second: Array) -> Array:

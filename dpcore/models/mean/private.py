@@ -18,7 +18,7 @@ import numpy as np
 from dpcore.accounting.published import PublishedBudget
 from dpcore.arrays import Array
 from dpcore.errors import InputError
-from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
+from dpcore.fitting.recipe import SEVERAL, Printed, Recipe, Runs, demand_replacement
 from dpcore.models.gradient_em.private import PAPER, printed_multiplier
 from dpcore.models.mean import MeanSettings
 from dpcore.models.mean import mathematics as heavy_tails
@@ -39,7 +39,7 @@ from dpcore.wall.statistics import (
 )
 
 CLIPPED, TRUNCATED = "sum of clipped numbers", "sum of truncated numbers"
-SEVERAL, COUNTED = ", several of one person", ", and their number"
+COUNTED = ", and their number"
 
 
 class MeanRecipe(Recipe):
