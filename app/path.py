@@ -118,7 +118,7 @@ def coin() -> Screen:
             "How often is the attacker right?",
             "An empty chart of right guesses, in percent, against epsilon.",
             Axis("ε", (0.1, 5.0), "log"),
-            Axis("right guesses (%)", (45.0, 100.0)),
+            Axis("right guesses (%)", (45.0, 100.0), ticks=tuple(np.arange(50.0, 101.0, 10.0))),
             steps,
         ),
     )

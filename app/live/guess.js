@@ -138,8 +138,8 @@ export const guess = {
       stroke([at, value], [clamp(at + step, 0, layer.x.length - 1), value]);
     });
     return () => {
-      const { x0, x1, y0, y1 } = card.frame;
-      set(pad, { x: x0, y: y0, width: Math.max(x1 - x0, 0), height: Math.max(y1 - y0, 0) });
+      const { x0, y0, y1, width, height } = card.frame;
+      set(pad, { width, height }); // also over the numbers of the axes, where a hand may set out
       put(empty, x0 + 8, (y0 + y1) / 2);
       draw();
     };

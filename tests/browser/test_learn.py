@@ -83,8 +83,8 @@ def test_the_path_is_walked_with_the_hand_and_with_keys(new_page: Any, tmp_path:
     page.mouse.up()
     assert float(value.inner_text()) < float(before), "wider noise, smaller epsilon"
     pad = page.locator(".dpp-pad")
-    box = pad.bounding_box()
-    page.mouse.move(box["x"] + 2, box["y"] + 20)
+    box = page.locator("[data-panel=guess] svg[role=group]").bounding_box()
+    page.mouse.move(box["x"] + 2, box["y"] + 20)  # on the numbers of the axis, which stays as it is
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 20, steps=12)
     page.mouse.up()
