@@ -222,7 +222,7 @@ def test_guessing_with_shares_beyond_the_grid_of_deltas() -> None:
 def test_guessing_one_sampled_release_is_a_share_of_guessing_the_release() -> None:
     """TV = rate TV: Phi(mu/2) becomes 1/2 + rate (Phi(mu/2) - 1/2)."""
     sample = Event(Gaussian(1.0), sampling="poisson", sampling_rate=0.5, adjacency="add_remove")
-    plain = guess_rate([replace(sample, sampling="none")])
+    plain = guess_rate([replace(sample, sampling="none", sampling_rate=1.0)])
     assert guess_rate([sample]) == pytest.approx(0.5 + 0.5 * (plain - 0.5), rel=1e-4)
     with pytest.raises(NotCovered):
         guess_rate([replace(sample, adjacency="label")])

@@ -122,6 +122,7 @@ def of_terms(name: str, body: dict[str, Any] | None = None) -> Any:
         (lambda: Event(Gaussian(1.0), count=1.5), "count: 1.5 is not a whole number"),  # type: ignore[arg-type]
         (lambda: Event(Gaussian(1.0), sampling_rate=0.0), "sampling_rate: 0.0 is not in"),
         (lambda: Event(Gaussian(1.0), sampling_rate=1.1), "sampling_rate: 1.1 is not in"),
+        (lambda: Event(Gaussian(1.0), sampling_rate=0.1), "set sampling to poisson"),
         (lambda: Event(Gaussian(1.0), adjacency="both"), "adjacency: 'both' is not known"),
         (lambda: Event(Laplace(1.0, l2_ratio=0.0)), "l2_ratio: 0.0 is not in"),
         (lambda: Event(Laplace(1.0, l2_ratio=1.5)), "l2_ratio: 1.5 is not in"),

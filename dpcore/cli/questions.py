@@ -221,14 +221,7 @@ def event(record: Any, adjacency: str, *, solving: bool = False) -> Event:
 def _rate(record: dict[str, Any], sampling: str) -> float:
     if "sampling_rate" not in record and sampling != "none":
         raise InputError("sampling_rate", "none was given", "give the sampled share of the rows")
-    rate = positive("sampling_rate", record.get("sampling_rate", 1.0))
-    if sampling == "none" and rate != 1.0:
-        raise InputError(
-            "sampling_rate",
-            "it was given without a sampling method",
-            "set sampling to poisson or without_replacement, or leave the rate out",
-        )
-    return rate
+    return positive("sampling_rate", record.get("sampling_rate", 1.0))
 
 
 def _mechanism(record: dict[str, Any], solving: bool) -> Mechanism:

@@ -116,7 +116,8 @@ class Event:
     (epsilon, delta) pairs; ``None`` leaves the choice to the method. ``group`` and ``parallel``:
     events of one group with ``parallel=True`` act on disjoint parts of the table.
 
-    Raises InputError for a field that cannot be, such as a count below 0.
+    Raises InputError for a field that cannot be, such as a count below 0, or a rate without a
+    sampling method.
     """
 
     mechanism: Mechanism
@@ -145,6 +146,12 @@ class Event:
             count=whole("count", self.count, least=0),
             sampling_rate=share("sampling_rate", self.sampling_rate),
         )
+        if self.sampling == "none" and self.sampling_rate != 1.0:
+            raise InputError(
+                "sampling_rate",
+                "it was given without a sampling method",
+                "set sampling to poisson or without_replacement, or leave the rate out",
+            )
 
     @property
     def continuous(self) -> Event:
