@@ -28,7 +28,7 @@ from dpcore.wall.data.corpus import Vocabulary
 from dpcore.wall.kernels.threads import pauses_by
 
 T = TypeVar("T")
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 LOOKED_AT = 5.0  # seconds: a page in view asks for its own again within them
 TOGETHER = 1  # jobs that somebody looks at, worked on at a time: each uses every core
@@ -106,12 +106,12 @@ class LRUCache(Generic[T]):
         self._size, self._kept, self._lock = size, OrderedDict[Hashable, T](), threading.Lock()
         self._busy: dict[Hashable, threading.Lock] = {}
 
-    def get(self, key: Hashable, make: Callable[[], Made]) -> Made:
+    def get(self, key: Hashable, make: Callable[[], Result]) -> Result:
         """The value of a key, computed by ``make`` where it is not there; others wait for it."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
-                return cast(Made, self._kept[key])
+                return cast(Result, self._kept[key])
             mine = self._busy.setdefault(key, threading.Lock())
         if not mine.acquire(blocking=False):  # whoever else asks meanwhile waits, and finds it
             with precedence.at_rest():
@@ -119,7 +119,7 @@ class LRUCache(Generic[T]):
         try:
             value = self.peek(key)
             if value is not None:
-                return cast(Made, value)
+                return cast(Result, value)
             try:
                 computed = make()
                 with self._lock:
