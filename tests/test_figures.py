@@ -39,6 +39,7 @@ from dpcore.figures.scene import (
     at_step,
     layer_dict,
 )
+from dpcore.figures.utility_curve import _beyond, _says
 from dpcore.figures.voronoi import borders
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.gaussian_mixture.mathematics import Mixture
@@ -46,6 +47,7 @@ from dpcore.models.gradient_em.mathematics import Coefficients
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.models.mean.private import Means
 from dpcore.models.topics.mathematics import Topics
+from dpcore.privacy.guarantee import show
 from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.data.corpus import Vocabulary
 
@@ -290,6 +292,34 @@ def test_outlines_mostly_outside_the_window_fade_and_are_counted() -> None:
     panel = shown.panels[1]
     assert panel.subtitle[-1].startswith("1 of 2 groups wider than the window · ")
     assert "wider" not in panel.subtitle[0]
+
+
+def test_the_key_says_beyond_which_end_a_method_states_its_epsilon() -> None:
+    """None where the budget itself is typed and outside the axis: there nothing was worked out."""
+    nan = np.nan
+    budgets = (0.01, 0.1, 1.0, 20.0, 50.0)
+    utility = np.array([0.1, 0.2, 0.3, 0.4, nan])
+    whole, late = np.array([*budgets[:4], nan]), np.array([nan, nan, 0.3, 0.4, nan])
+    curves = Curves(
+        {"exact": utility, "zcdp": utility, "kov": utility, "ma": late, "linear": utility},
+        {
+            "exact": whole,
+            "zcdp": np.array([0.02, 0.2, 2.0, nan, nan]),
+            "kov": np.array([nan, 0.05, 0.5, 15.0, nan]),
+            "ma": np.array([0.9, 0.95, 2.0, nan, nan]),
+            "linear": np.full(5, nan),
+        },
+        utility,
+    )
+    stated = {
+        name: _says(name, says, beyond=_beyond(budgets, curves, name))
+        for name, says in curves.says.items()
+    }
+    assert [text.partition(": ")[2] for text in stated["zcdp"]][-2:] == ["ε > 20.0", ""]
+    assert [text.partition(": ")[2] for text in stated["kov"]][::4] == ["ε < 0.01", ""]
+    assert stated["ma"][0] == f"ma: ε ≈ {show(0.9)}"
+    assert stated["ma"][3] == "ma: ε > 20.0"
+    assert set(stated["linear"]) == {"linear"}, "a method that was never read states nothing"
 
 
 def test_a_map_has_its_coasts_and_they_lie_where_land_ends() -> None:

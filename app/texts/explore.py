@@ -62,7 +62,8 @@ HELP = {
     "whether or not it holds.",
     "count_by": "A fit can make several releases. A composition method adds up their "
     "privacy cost; a tighter one needs less noise for the same epsilon. ✗ marks methods that do "
-    "not cover this fit; choose one to read why.",
+    "not cover this fit; choose one to read why. The key of the curve states the epsilon of each "
+    "for the same noise. The moments accountant states none below that at which its curve begins.",
     "epsilon": "A smaller ε hides each person better; with a larger one, the fit follows the data "
     "more closely, but privacy is weaker.",
     "delta": "Loosely, the probability that the bound ε fails; keep it well below one "

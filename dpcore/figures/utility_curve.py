@@ -261,7 +261,7 @@ def _rivals(
                 stops,
                 values[order],
                 colour=COLOURS.get(name, 0),
-                label=_says(title, curves.says[name]),
+                label=_says(title, curves.says[name], beyond=_beyond(grid.epsilons, curves, name)),
                 name=title,
             )
     yield Curve(*_there(grid, curves.single), colour=5, dash=3, label=simplest, name=simplest)
@@ -289,6 +289,24 @@ def _own(grid: BudgetGrid, titles: Mapping[str, str], chosen: str) -> Iterator[C
     )
 
 
-def _says(title: str, epsilons: Array, sign: str = "≈") -> tuple[str, ...]:
+def _beyond(budgets: Sequence[float], curves: Curves, name: str) -> tuple[str, ...]:
+    """What a method states where that is read off no curve: more than the last budget of its own,
+    or less than the first. Of budgets that are typed, and outside the axis, nothing is known."""
+    epsilons, states = np.array(budgets), np.isfinite(curves.says[name])
+    inside = np.isfinite(list(curves.says.values())).any(axis=0)
+    own = epsilons[inside & np.isfinite(curves.methods[name])]
+    if not states.any() or not own.size:
+        return ("",) * len(epsilons)
+    more = inside & (epsilons > epsilons[states].max())
+    less = inside & (epsilons < epsilons[states].min())
+    ends = f"> {show(own.max())}", f"< {show(own.min())}"
+    return tuple(ends[0] if m else ends[1] if n else "" for m, n in zip(more, less, strict=True))
+
+
+def _says(
+    title: str, epsilons: Array, sign: str = "≈", beyond: tuple[str, ...] = ()
+) -> tuple[str, ...]:
     """What a method states; ``≈`` where it is read off a curve and so is no upper bound."""
-    return tuple(f"{title}: ε {sign} {show(e)}" if np.isfinite(e) else title for e in epsilons)
+    stated = [f"{sign} {show(e)}" if np.isfinite(e) else "" for e in epsilons]
+    either = [own or other for own, other in zip(stated, beyond or stated, strict=True)]
+    return tuple(f"{title}: ε {number}" if number else title for number in either)
