@@ -294,6 +294,20 @@ def test_outlines_mostly_outside_the_window_fade_and_are_counted() -> None:
     assert "wider" not in panel.subtitle[0]
 
 
+def test_a_centre_without_width_does_not_touch_the_edge() -> None:
+    """One rare person is a group of which only the mark of its centre is seen."""
+    means, widths = np.array([[[-0.6, -0.6], [0.6, 0.6]]]), np.array([1e-3, 1e-9])
+    exact = Mixture(np.ones((1, 2)) / 2, means, widths[None, :, None, None] * SHAPES)
+    fits = Mixture(
+        np.full((STEPS, DRAWS, 2), 0.5),
+        np.tile(means[0], (STEPS, DRAWS, 1, 1)),
+        np.tile(exact.covariances[0], (STEPS, DRAWS, 1, 1, 1)),
+    )
+    panel = made_up("gmm", exact, fits, PLANE).panels[0]
+    for low, high in (panel.x.range, panel.y.range):
+        assert high - 0.6 > 0.05 * (high - low)
+
+
 def test_the_key_says_beyond_which_end_a_method_states_its_epsilon() -> None:
     """None where the budget itself is typed and outside the axis: there nothing was worked out."""
     nan = np.nan

@@ -36,6 +36,7 @@ from dpcore.wall.data import PublicFrame
 
 ROOM = 3.6  # standard deviations around each exact group that the axes hold
 ROW, AROUND, LEAST_HEIGHT = 48, 34, 260  # pixels of a column's marginal, and of all else on a card
+LEAST_ROOM = 0.08  # around a centre, as a share of how far centres lie apart
 MOST_COLUMNS = 20  # that have a marginal: those in which exact groups lie farthest apart
 MOST_CURVES = 12_000  # numbers of the faint draws of all marginals
 DRAWN = 300  # synthetic rows
@@ -150,10 +151,11 @@ def _params(mixture: Mixture, public: PublicFrame, pair: tuple[int, int]) -> Arr
 
 
 def _axis(subject: Subject, column: int) -> Axis:
-    """Holds the window's groups with room around them."""
+    """Holds the window's groups with room around them, also around a group without width."""
     framed: Mixture = subject.window[0]
     means = framed.means[0, :, column]
-    room = ROOM * np.sqrt(framed.covariances[0, :, column, column])
+    widths = ROOM * np.sqrt(framed.covariances[0, :, column, column])
+    room = np.maximum(widths, LEAST_ROOM * np.ptp(means))
     return column_axis(subject, column, float((means - room).min()), float((means + room).max()))
 
 
