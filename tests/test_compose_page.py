@@ -417,6 +417,12 @@ def test_no_label_takes_the_room_of_the_bars() -> None:
     assert max(map(len, labels)) <= len("computed when you let go")
 
 
+def test_the_axis_of_the_bars_says_that_it_is_logarithmic() -> None:
+    """Eleven times the epsilon is a bar of less than twice the length."""
+    panel = scene(healthy(opened()))["panels"][0]
+    assert panel["x"]["label"] == "ε (δ = 10⁻⁵), logarithmic"
+
+
 def test_a_picture_that_no_theorem_gives_says_why_and_leaves_the_bars() -> None:
     page = healthy(opened(lines="g4~1~w0.01", adjacency="add_remove", show="attack"))
     assert [panel["id"] for panel in scene(page)["panels"]] == ["bars", "curve"]

@@ -221,7 +221,7 @@ def _bars_panel(prices: Prices, texts: Texts, pinned: Mapping[str, Prices]) -> P
             for s, k in enumerate(prices.counts)
         ),
         x=Axis(
-            _value_label(prices),
+            f"{_value_label(prices)}, logarithmic",
             _range([*(shown[w.slot] for w in prices.ways), marked]),
             "log",
             _DECADES,
