@@ -31,24 +31,11 @@ STEADY = {"places-kmeans": 0.04, "rare_people-kmeans": 0.02}  # below, see resul
 UNEVEN = ("a_year_of_care",)  # one set of 13 draws in two dips by 3%, one of 26 by 0.2%
 DIPS = {"life_science_like": 0.05}  # from 0.4 to 0.45, see results-utility.md
 MARKS = (0.1, 1.0, 10.0)
-EARLIER = dict.fromkeys(
-    (
-        "three_groups",
-        "rare_person_50x",
-        "stewards_table",
-        "two_clouds",
-        "two_lines",
-        "missing_answers",
-    ),
-    (0.02, 0.1, 10.0),
-) | {"lit_windows": (0.01, 0.1, 10.0)}  # at 1 all is gained
-FEWER = (
-    "digits",
-    "five_parties",
-    "who_comes_back",
-    "a_year_of_care",
-    "lit_windows",
-)  # two verdicts at the three marks
+SOON = "three_groups rare_person_50x stewards_table two_clouds two_lines missing_answers"
+EARLIER = {name: (0.02, 0.1, 10.0) for name in SOON.split(" ")}
+EARLIER |= {"lit_windows": (0.01, 0.1, 10.0)}  # at 1 all is gained
+# two verdicts at the three marks
+FEWER = ("digits", "five_parties", "who_comes_back", "a_year_of_care", "lit_windows")
 
 
 class Opening:

@@ -49,7 +49,6 @@ from dpcore.evaluation.composition import (
     SLOTS,
     Attack,
     Loss,
-    Prices,
     Profile,
     agreements,
     amplification_of,
@@ -202,7 +201,6 @@ CAPPED = "cap of 64 orders"
 def test_the_cap_on_orders_is_said_exactly_where_a_higher_one_would_be_tighter() -> None:
     found = price_list((Event(Gaussian(20.0)),), 1e-5, (1, 3, 10, 100))
     layer = prices_scene(found).panels[0].layers[0]
-    assert isinstance(layer, Bars)
     slot = [way.slot for way in found.ways].index("ma")
     for step, count in enumerate(found.counts):
         events = [Event(Gaussian(20.0), count=count)]
@@ -442,7 +440,6 @@ def test_a_list_whose_losses_no_lattice_holds_keeps_the_page() -> None:
     assert any(refusal in text for text in texts(page) if "dp-finding" in text)
     events = from_query({"preset": "own"} | listed).events
     found = picture_of("profile", events, (10_000,), ("rdp", "pld"))
-    assert isinstance(found, Profile)
     curves = {slot: np.isfinite(curve).any() for slot, curve in found.epsilons.items()}
     assert sorted(curves.values()) == [False, True], "only the law's own curve is missing"
 
@@ -785,7 +782,6 @@ def test_every_method_has_its_derivation_in_a_few_lines() -> None:
         for tag, count in _tags(["mrow", *lines]):
             assert tag == "mrow" or parts[tag] == count, (name, tag)
     layer = prices_scene(price_list((Event(Gaussian(20.0)),), 1e-5, (1,))).panels[0].layers[0]
-    assert isinstance(layer, Bars)
     assert layer.derivations[0] == DERIVATIONS["linear"]
 
 
@@ -819,7 +815,6 @@ def test_every_slow_preset_opens_with_kept_prices() -> None:
     assert not compose_prices.priced(opening("abadi")).prices.waiting
     for name in kept_presets():
         sought = compose_prices.priced(replace(opening(name), show="noise")).picture
-        assert isinstance(sought, Prices)
         assert opening(name).methods or not sought.waiting, name
 
 
@@ -879,7 +874,6 @@ def test_a_kept_picture_is_what_is_worked_out_anew_rounded_to_the_safe_side(name
 def test_every_polygon_lies_below_what_the_mechanism_allows() -> None:
     events, counts = (Event(Gaussian(5.0)),), (1, 30)
     prices, found = price_list(events, 1e-5, counts), picture_of("attack", events, counts)
-    assert isinstance(found, Attack)
     for way in prices.ways:
         alarms, misses = polygon(prices.values[way.slot], 1e-5)
         for step in range(len(counts)):
@@ -892,7 +886,6 @@ def test_every_polygon_lies_below_what_the_mechanism_allows() -> None:
 def test_delta_is_the_weighted_area_of_the_tail() -> None:
     events = (Event(Gaussian(5.0)),)
     found = picture_of("loss", events, (1, 4, 25))
-    assert isinstance(found, Loss)
     for step, count in enumerate((1, 4, 25)):
         losses, density = found.losses[step], found.density[step]
         assert np.trapezoid(density, losses) == pytest.approx(1.0, abs=1e-4)

@@ -25,7 +25,6 @@ from dpcore.figures.budget import Words, budget_scene, study_scene
 from dpcore.figures.heatmap import Heat, tones
 from dpcore.figures.model_plot import Subject, portrait
 from dpcore.figures.plotly import outline, scene_figure
-from dpcore.figures.ranked import Ranked
 from dpcore.figures.scene import (
     Axis,
     Curve,
@@ -403,8 +402,6 @@ def topics_scene(count: int = 3, words: int = 40) -> Scene:
 def test_topics_are_lists_of_their_likeliest_words(count: int, length: int, across: int) -> None:
     shown = topics_scene(count)
     (exact,), (private,) = (panel.layers for panel in shown.panels[:2])
-    assert isinstance(exact, Ranked)
-    assert isinstance(private, Ranked)
     assert (exact.across, np.shape(exact.words)) == (across, (1, count, length))
     assert np.shape(private.words) == (STEPS, count, length)
     for layer, steps in ((exact, [0]), (private, range(OUT_OF_REACH, STEPS))):

@@ -144,22 +144,10 @@ def test_a_text_that_a_spreadsheet_would_run_is_led_by_an_apostrophe(start: str)
     assert back.iloc[0].tolist() == [-1.5, f"'{start}2"]
 
 
-BLANKS = ["\x0b", "\x0c", "\x00", "\x85", "\xa0", "\u1680", "\u2003", "\u2009", "\u202f", "\u3000"]
-BLANKS += [
-    "\u2028",
-    "\u2029",
-    "\u200b",
-    "\u200d",
-    "\u2060",
-    "\ufeff",
-    "\u00ad",
-    "\u202e",
-    "\r",
-    "\n",
-]
-SIGNS = ["\uff1d", "\uff0b", "\uff0d", "\uff20", "\ufe66", "\ufe62", "\ufe63", "\ufe6b", "\u207c"]
-SIGNS += ["\u207b", "\u208a", "\ufb29", "\u2212", "\u2010", "\u2011", "\u2013", "\u2014", "\ufe58"]
-SIGNS += ["\u2a75", "=\u0338"]
+BLANKS = "\x0b\x0c\x00\x85\xa0\u1680\u2003\u2009\u202f\u3000\u2028\u2029\u200b\u200d\u2060\ufeff"
+BLANKS += "\u00ad\u202e\r\n"
+SIGNS = "\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u207c\u207b\u208a\ufb29\u2212\u2010\u2011"
+SIGNS += "\u2013\u2014\ufe58\u2a75"
 
 
 def split_by(text: str, separator: str) -> list[str]:
@@ -169,7 +157,7 @@ def split_by(text: str, separator: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "start", [*SIGNS, *(f"{blank}=" for blank in BLANKS), '"=', "\u200b\xa0\uff1d"]
+    "start", [*SIGNS, "=\u0338", *(f"{blank}=" for blank in BLANKS), '"=', "\u200b\xa0\uff1d"]
 )
 def test_neither_odd_space_nor_an_odd_sign_begins_a_cell(start: str) -> None:
     written = as_csv(pd.DataFrame({f"{start}1": [-1.5], "b": [f"{start}2"]}))

@@ -13,7 +13,7 @@ from app_pages import data_of
 
 from app import compute, parts, pins
 from app.components import guarantee_line
-from app.compute import Study, references_of
+from app.compute import references_of
 from app.compute import study as study_of
 from app.explore_scene import parts_picture
 from app.result_store import ResultStore
@@ -22,7 +22,7 @@ from app.sweeps import done, sliding, still_to_come
 from app.tables import store_of
 from app.texts.explore import COMING
 from dpcore.evaluation.study import budget_grid
-from dpcore.figures.frames import Frames, greyed
+from dpcore.figures.frames import greyed
 from dpcore.figures.plotly import scene_figure
 from dpcore.figures.scene import Cursor, Curve, Ellipses
 
@@ -62,7 +62,6 @@ def test_fits_with_each_number_of_parts_are_those_of_a_study(
     known = references_of(setting, data, store)
     grid = budget_grid(data.table, setting, known.converged, (1.0,), range(5), data.held_out)
     four = found[4]
-    assert isinstance(four, Study)
     np.testing.assert_allclose(four.grid.utility, grid.utility)
     assert four.references.converged_utility == pytest.approx(known.converged_utility)
     other = replace(SMALL, components=4)
@@ -71,7 +70,6 @@ def test_fits_with_each_number_of_parts_are_those_of_a_study(
     parts.work_out(SMALL, data, fresh)
     parts.hand_over(other, data, fresh)
     four = parts.by_parts(SMALL, data, fresh)[4]
-    assert isinstance(four, Study)
     assert references_of(setting, data, fresh) is four.references, "no second exact fit"
     monkeypatch.setattr(compute, "budget_grid", lambda *_: pytest.fail("a second private fit"))
     monkeypatch.setattr(compute, "in_background", lambda *_: None)
@@ -87,7 +85,6 @@ def test_each_number_has_a_frame_and_one_that_is_missing_shows_the_nearest() -> 
     assert dial.put(4.0, SMALL) == {"components": 4, "dial": PARTS}
     now = study_of(SMALL, data, store)
     first = parts_picture(SMALL, data, dial, {}, now)
-    assert isinstance(first, Frames)
     assert [_held(scene) for scene in first.scenes] == [1, None, 1], "the current one is there"
     late = first.scenes[2]
     assert [panel.subtitle for panel in late.panels[:2]] == [
@@ -103,7 +100,6 @@ def test_each_number_has_a_frame_and_one_that_is_missing_shows_the_nearest() -> 
     found = parts.by_parts(SMALL, data, store)
     assert done(SMALL, data, store, dial)
     whole = parts_picture(SMALL, data, dial, found, now)
-    assert isinstance(whole, Frames)
     assert whole.step == 1
     for place, (count, scene) in enumerate(zip((1, 2, 4), whole.scenes, strict=True)):
         assert (scene.step, scene.step_labels[place]) == (place, str(count))
@@ -130,7 +126,6 @@ def test_a_pinned_view_stands_beside_every_number() -> None:
     fits, now = parts.by_parts(scenario, data, store), study_of(scenario, data, store)
     frames = parts_picture(scenario, data, sliding(scenario, data, store)[1], fits, now)
     beside = pins.with_ghost(frames, scenario, data, pins.views(scenario, ask=True), PARTS)
-    assert isinstance(beside, Frames)
     assert beside.step == frames.step
     for scene in beside.scenes:
         assert scene.panels[1].pinned

@@ -17,7 +17,6 @@ import dpcore as dp
 from dpcore.arrays import Array
 from dpcore.evaluation.study import Setting, study
 from dpcore.figures.budget import study_scene
-from dpcore.figures.heatmap import Heat
 from dpcore.fitting.api import fit_grid
 from dpcore.models.factor_analysis.mathematics import log_density
 from dpcore.models.probabilistic_pca import mathematics
@@ -216,7 +215,6 @@ def test_factors_that_the_exact_fit_does_not_have_are_neither_drawn_nor_missed()
     assert found.grid.recovered[1].all()
     for panel in study_scene(found).panels[:2]:
         heat = panel.layers[0]
-        assert isinstance(heat, Heat)
         assert len(heat.names) == 3
 
 

@@ -12,7 +12,7 @@ import pytest
 from app import site_lessons
 from app.composing import Composition
 from app.learning import LESSONS
-from app.scenario import Scenario, offered, opening
+from app.scenario import offered, opening
 from app.site import COMPOSE, Entry, compose_page, index_html, names
 from app.static_page import Dial, Figure, Page, page_html
 from app.texts import static as texts
@@ -150,7 +150,6 @@ def test_lessons_lead_to_pages_that_open_as_they_say() -> None:
     assert pages["three_groups"] == opening("three_groups")
     assert pages["lesson-face"] == replace(opening("faces_like"), words="ball:limits")
     answer = pages["lesson-people-answer"]
-    assert isinstance(answer, Scenario)
     assert (answer.made, answer.epsilon) == ("50000x2x3x0", 0.081)
     assert getattr(pages["lesson-claims"], "method", "") == "dpem_gaussian"
 

@@ -365,7 +365,6 @@ def test_the_strip_of_an_upload_wears_its_badge(monkeypatch: pytest.MonkeyPatch)
     scenario = replace(opening("two_clouds"), iterations=2)
     data = data_of(scenario)
     strip = steps.strip_of(scenario, replace(data, provenance="upload"), ResultStore())
-    assert isinstance(strip, Scene)
     assert "custodian only" in str(strip.panels[0].subtitle)
 
 
@@ -378,7 +377,6 @@ def test_the_strip_under_the_curve_is_the_one_of_the_dialog_and_comes_behind_the
     assert steps.strip_of(scenario, data, store) is None
     monkeypatch.setattr("app.steps.in_background", lambda *job: job[-1]())
     strip = steps.strip_of(scenario, data, store)
-    assert isinstance(strip, Scene)
     (columns,) = (layer for layer in strip.panels[0].layers if isinstance(layer, Columns))
     np.testing.assert_allclose(columns.values, strip_of(scenario)[1].values)
     assert columns.pick == "stop"

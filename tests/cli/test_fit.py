@@ -106,18 +106,8 @@ def test_rows_that_are_held_out_by_their_numbers_stay_whatever_the_noise(
 
 
 def test_without_a_seed_noise_is_fresh_and_no_metric_leaves(run: Run, table: Path) -> None:
-    words = [
-        "fit",
-        "gmm",
-        table,
-        "--epsilon",
-        50,
-        "--delta",
-        1e-3,
-        "--test-fraction",
-        0.2,
-        "--json",
-    ]
+    words = ["fit", "gmm", table, "--epsilon", 50, "--delta", 1e-3]
+    words += ["--test-fraction", 0.2, "--json"]
     one, two = run(*words).json, run(*words).json
     assert one["parameters"]["means"] != two["parameters"]["means"]
     assert one["seed"] is None
