@@ -242,25 +242,6 @@ def test_no_order_of_a_fine_grid_is_better(name: str, delta: float) -> None:
     assert RENYI.delta(events, 0.4) <= by_delta * (1 + 1e-9)
 
 
-@examples(60)
-@given(
-    st.lists(st.tuples(st.floats(0.05, 200.0), st.integers(1, 1000)), min_size=1, max_size=3),
-    st.floats(-200.0, -2.0),
-)
-def test_exact_then_renyi_then_zcdp_for_gaussians(
-    rows: list[tuple[float, int]], log_delta: float
-) -> None:
-    events = [Event(Gaussian(z), n) for z, n in rows]
-    exact, rdp, tight, zcdp = (
-        compose(events, n, delta=float(np.exp(log_delta))).epsilon
-        for n in ("exact", "rdp", "zcdp_tight", "zcdp")
-    )
-    assert exact <= rdp * (1 + 1e-12)
-    assert rdp == pytest.approx(tight, rel=1e-9)
-    assert tight <= zcdp
-    assert classic(RENYI).epsilon(events, float(np.exp(log_delta))) == pytest.approx(zcdp, rel=1e-9)
-
-
 SAMPLED = {"ma": poisson, "rdp": poisson, "wbk9": fixed, "wbk27": fixed}
 
 

@@ -78,6 +78,23 @@ def test_adjacencies_without_a_lemma_are_refused(model: str) -> None:
         assert refusal.value.field == "adjacency"
 
 
+@pytest.mark.parametrize(
+    ("model", "words", "mode"),
+    [
+        ("logistic", {"algorithm": "vips", "rate": 0.1, "iterations": 3}, "paper"),
+        ("mean", {"trust": "local", "rows": 10}, "proved"),
+        ("symmetric-mixture", {}, "paper"),
+    ],
+)
+def test_some_ways_protect_the_replacement_of_a_row_alone(
+    model: str, words: dict[str, Any], mode: str
+) -> None:
+    asked = dp.Privacy(1.0, 1e-5, adjacency="add_remove", mode=mode)
+    with pytest.raises(dp.InputError) as refusal:
+        dp.fit(model, small(model, "plain"), privacy=asked, seed=0, **words)
+    assert refusal.value.field == "adjacency"
+
+
 ODD = {
     "gmm": [
         ({"iteratons": 5}, "iteratons"),

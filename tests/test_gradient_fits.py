@@ -331,12 +331,6 @@ def test_the_random_start_lies_as_far_out_as_it_is_told() -> None:
     np.testing.assert_allclose(after[1], 0.25 * after[0])
 
 
-def test_the_paper_protects_a_replaced_row() -> None:
-    privacy = Privacy(epsilon=1.0, delta=1e-5, adjacency="add_remove", mode="paper")
-    with pytest.raises(InputError, match="adjacency"):
-        dp.fit("symmetric-mixture", table("symmetric-mixture", 100), privacy=privacy, seed=0)
-
-
 def hostile(name: str) -> PrivateTable:
     frame, schema = table(name, 60)._frame.copy(), table(name, 60).schema
     frame.loc[0] = np.nan

@@ -17,7 +17,7 @@ from dpcore.errors import InputError
 from dpcore.evaluation.study import Setting, budget_grid, references, study
 from dpcore.evaluation.sweep import sweep
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
-from dpcore.evaluation.yardstick import scorer_of, yardstick
+from dpcore.evaluation.yardstick import yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.models.labelled_mixture.scoring import divergence, noise_alone
 from dpcore.privacy import Privacy
@@ -192,12 +192,6 @@ def test_a_rule_is_held_against_pure_chance_which_costs_nothing() -> None:
     judged = verdicts(found.grid, found.references, found.curves.single)
     assert "the exact fit's gain over pure chance" in judged[found.grid.epsilons.index(0.5)].text
     assert judged[found.grid.epsilons.index(10.0)].level == 3
-
-
-def test_chance_scores_one_half() -> None:
-    rows, judge = table(BACK), yardstick("logistic")
-    silent = judge.silent(judge.converged(rows, 1, {}))  # type: ignore[attr-defined]
-    assert judge.score(silent, scorer_of("logistic", rows))[0] == 0.5
 
 
 def test_a_sweep_of_rules_is_in_auc_beside_chance() -> None:

@@ -499,14 +499,6 @@ def test_as_printed_no_interval_says_that_it_knows_the_noise() -> None:
     assert dp.fit("logistic", table, privacy=None, mode="paper", **paper).parameters.knows_noise
 
 
-def test_the_paper_protects_the_replacement_of_a_row() -> None:
-    request = Privacy(
-        epsilon=1.0, delta=DELTA, mode="paper", accountant="pld", adjacency="add_remove"
-    )
-    with pytest.raises(InputError, match="replacement"):
-        dp.fit("logistic", sealed(*drawn(50)), privacy=request, rate=0.1, iterations=3, seed=0)
-
-
 # --- how it is judged ----------------------------------------------------------------------------
 
 

@@ -210,12 +210,6 @@ def test_a_published_mean_keeps_its_claim() -> None:
     assert "Theorem 2" in claim.source
 
 
-def test_who_sends_something_is_known_in_the_local_model() -> None:
-    privacy = Privacy(epsilon=1.0, delta=1e-5, adjacency="add_remove")
-    with pytest.raises(InputError, match="adjacency"):
-        dp.fit("mean", table(lognormal(10)), privacy=privacy, seed=0, trust="local", rows=10)
-
-
 # ------------------------------------------------------------------ the local doors
 
 
