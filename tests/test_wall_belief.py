@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from adversary import worst_of
 from sealed_rows import boxed, session_of
 
 from dpcore.arrays import Array
@@ -58,26 +59,19 @@ def vector(rows: Array, hidden: Array, curvature: Array, shape: BeliefMoments) -
     return np.array(found)
 
 
-def worst(shape: BeliefMoments, adjacency: str, seed: int = 0) -> float:
-    """Adversarial search over two rows and what a model says of them."""
-    rng, count, kept = np.random.default_rng(seed), 150, 15
+def worst(shape: BeliefMoments, adjacency: str) -> float:
+    """Of two rows and what a model says of them."""
     k, j = shape.hidden, shape.visible
-    width, best = k + 2 * j, 0.0
-    candidates = rng.standard_normal((count, 2 * width))
-    candidates[0] = np.repeat([5.0, -5.0], width)
-    for step in range(25):
+
+    def size(candidates: Array) -> Array:
         sides = []
         for part in np.split(candidates, 2, axis=1):
             rows = (part[:, :j] > 0).astype(float)
             sides.append(vector(rows, part[:, j : j + k], part[:, j + k :], shape))
         moved = sides[0] if adjacency == "add_remove" else sides[0] - sides[1]
-        value = np.linalg.norm(moved, axis=1)
-        order = np.argsort(-value)[:kept]
-        best, top = max(best, float(value[order[0]])), candidates[order[0]].copy()
-        candidates = candidates[rng.choice(order, count)]
-        candidates = candidates + 0.9**step * rng.standard_normal(candidates.shape)
-        candidates[0] = top
-    return best
+        return np.linalg.norm(moved, axis=1)
+
+    return worst_of(size, (2 * (k + 2 * j),), count=150, kept=15, rounds=25)[0]
 
 
 @pytest.mark.parametrize(

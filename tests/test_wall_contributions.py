@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from adversary import worst_of
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -260,28 +261,18 @@ def changes(pair: Pair, shape: Any, adjacency: str) -> np.ndarray:
 def worst(
     shape: Any, adjacency: str, size: Callable[[np.ndarray], np.ndarray], seed: int = 0
 ) -> tuple[float, Pair]:
-    """Adversarial search: many random starts, then local steps that shrink. Returns the worst."""
-    rng, count, kept = np.random.default_rng(seed), 1500, 100
     d, k = shape.dim, shape.components
 
-    def draw(scale: float, around: np.ndarray) -> np.ndarray:
-        return around + scale * rng.standard_normal((around.shape[0], count))
+    def pair_of(candidates: np.ndarray) -> Pair:
+        parts = np.split(candidates.T, [k, 2 * k, 2 * k + d])
+        return Pair((parts[0], parts[1]), (shape.radius * parts[2], shape.radius * parts[3]))
 
-    flat = np.zeros((2 * (k + d), 1))
-    candidates = draw(1.5, np.repeat(flat, count, axis=1))
-    best, found = 0.0, flat
-    for step in range(60):
-        parts = np.split(candidates, [k, 2 * k, 2 * k + d])
-        pair = Pair((parts[0], parts[1]), (shape.radius * parts[2], shape.radius * parts[3]))
-        value = size(changes(pair, shape, adjacency))
-        order = np.argsort(-value)[:kept]
-        if value[order[0]] > best:
-            best, found = float(value[order[0]]), candidates[:, order[:1]]
-        parents = candidates[:, rng.choice(order, count)]
-        candidates = draw(0.7 * 0.9**step, parents)
-        candidates[:, 0] = found[:, 0]
-    parts = np.split(found, [k, 2 * k, 2 * k + d])
-    return best, Pair((parts[0], parts[1]), (shape.radius * parts[2], shape.radius * parts[3]))
+    best, found = worst_of(
+        lambda candidates: size(changes(pair_of(candidates), shape, adjacency)),
+        (2 * (k + d),),
+        seed=seed,
+    )
+    return best, pair_of(found[None])
 
 
 def l2(change: np.ndarray) -> np.ndarray:
@@ -405,21 +396,8 @@ def test_features_keep_the_norm_of_the_square(structure: str) -> None:
 
 
 def searched(size: Callable[[np.ndarray], np.ndarray], dim: int, box: float = math.inf) -> float:
-    """The largest ``size`` that a search finds over pairs ``(n, 2, dim)`` of rows in the unit ball,
-    and in a box of half width ``box``."""
-    rng, count = np.random.default_rng(0), 1000
-    pairs, best = rng.normal(size=(count, 2, dim)), 0.0
-    found = pairs[:1]
-    for step in range(60):
-        inside = clip_to_ball(np.clip(pairs, -box, box), 1.0)
-        value = size(inside)
-        order = np.argsort(-value)[:50]
-        if value[order[0]] > best:
-            best, found = float(value[order[0]]), inside[order[:1]]
-        pairs = inside[rng.choice(order, count)]
-        pairs = pairs + 0.7 * 0.9**step * rng.standard_normal(pairs.shape)
-        pairs[:1] = found
-    return best
+    """Of pairs ``(n, 2, dim)`` of rows in the unit ball, and in a box of half width ``box``."""
+    return worst_of(lambda pairs: size(clip_to_ball(np.clip(pairs, -box, box), 1.0)), (2, dim))[0]
 
 
 def cluster_changes(pairs: np.ndarray, shape: ClusterMoments, adjacency: str) -> list[np.ndarray]:

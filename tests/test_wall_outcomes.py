@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from adversary import worst_of
 from sealed_rows import session_of
 from support import every
 
@@ -336,25 +337,18 @@ def change(rows: Array, outcomes: Array, curvature: Array, shape: OutcomeMoments
     return np.concatenate([sums, flat], axis=1)
 
 
-def worst(shape: OutcomeMoments, adjacency: str, seed: int = 0) -> float:
-    """Adversarial search over two rows, their outcomes and curvatures: random, then local."""
-    rng, count, kept = np.random.default_rng(seed), 1200, 80
-    each = shape.dim + 2
-    candidates, best = 1.5 * rng.standard_normal((count, 2 * each)), 0.0
-    for step in range(50):
+def worst(shape: OutcomeMoments, adjacency: str) -> float:
+    """Of two rows, their outcomes and curvatures."""
+
+    def size(candidates: Array) -> Array:
         sides = [
             change(part[:, : shape.dim] * shape.radius, part[:, -2], part[:, -1], shape)
             for part in np.split(candidates, 2, axis=1)
         ]
         moved = sides[0] if adjacency == "add_remove" else sides[0] - sides[1]
-        value = np.linalg.norm(moved, axis=1)
-        order = np.argsort(-value)[:kept]
-        best = max(best, float(value[order[0]]))
-        top = candidates[order[0]].copy()
-        candidates = candidates[rng.choice(order, count)]
-        candidates = candidates + 0.8 * 0.9**step * rng.standard_normal(candidates.shape)
-        candidates[0] = top
-    return best
+        return np.linalg.norm(moved, axis=1)
+
+    return worst_of(size, (2 * (shape.dim + 2),))[0]
 
 
 WEIGHTS = ((1.0, 0.2), (1.0, 0.5), (1.0, 1.0), (0.3, 1.0), (1.0, math.sqrt(0.125)))
