@@ -378,16 +378,11 @@ def test_a_delta_above_one_over_the_rows_needs_a_word(tmp_path: Path) -> None:
     assert any("above 1/n" in note for note in made.dossier["guarantee"]["notes"])
 
 
-def test_of_persons_delta_is_held_against_their_number(tmp_path: Path) -> None:
-    book = tmp_path / "wide.sqlite"
-    BudgetLedger.create(book, Amount(1.0, 0.1))
-    privacy = dp.Privacy(epsilon=0.5, delta=0.05)
+def test_of_persons_delta_is_held_against_their_number(release: Make) -> None:
     schema = replace(SCHEMA, columns=(*SCHEMA.columns, Column("who", role="id", type="text")))
     frame = table()._frame.assign(who=[f"p{i}" for i in range(len(table()._frame))])
     with pytest.raises(InputError, match=r"number of different ids.*one person"):
-        api.release(
-            "gmm", dp.load(frame, schema=schema), privacy=privacy, ledger=book, out=tmp_path / "out"
-        )
+        release("gmm", dp.load(frame, schema=schema), privacy=dp.Privacy(epsilon=0.5, delta=0.05))
 
 
 # --- what is written ----------------------------------------------------------------------------
