@@ -12,11 +12,11 @@ import streamlit as st
 from app.callbacks import unbroken
 from app.frame import brand_html
 from app.texts import frame as texts
-from dpcore.accounting.base import noise_of
 from dpcore.accounting.gaussian import all_gaussian
 from dpcore.errors import DPCoreError
 from dpcore.figures.scene import Scene
 from dpcore.privacy import Event, Guarantee, Laplace, Ledger
+from dpcore.privacy.events import noise_of
 from dpcore.privacy.guarantee import show, show_delta
 
 

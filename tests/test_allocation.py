@@ -20,7 +20,6 @@ from scipy.optimize import minimize
 from support import examples
 
 import dpcore as dp
-from dpcore.accounting.base import noise_of
 from dpcore.fitting.api import fit_grid
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates
 from dpcore.models.gaussian_mixture.private import (
@@ -31,6 +30,7 @@ from dpcore.models.gaussian_mixture.private import (
 )
 from dpcore.models.shared.allocation import losses, solved_weights, step_shares
 from dpcore.models.shared.moments import floored_eigenvalues
+from dpcore.privacy.events import noise_of
 from dpcore.wall.kernels.threads import (
     WORTH_SHARING,
     Memory,

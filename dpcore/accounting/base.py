@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from dpcore.privacy.events import (
     Gaussian,
     Laplace,
     Real,
+    noise_of,
 )
 
 Events = Sequence[Event]
@@ -135,15 +136,14 @@ def live(events: Events) -> tuple[Event, ...]:
     return tuple(event for event in events if event.count > 0)
 
 
-def noise_of(event: Event) -> Real:
-    """How much noise an event has: its noise multiplier or Laplace scale, relative to the
-    sensitivity; for a black box its epsilon. A number, or an array ``(B,)`` for a grid of runs.
-    """
-    match event.mechanism:
-        case Gaussian(noise_multiplier=value) | DiscreteGaussian(noise_multiplier=value):
-            return value
-        case Laplace(scale=value) | EpsilonDelta(epsilon=value):
-            return value
+def dimensions(events: Events) -> int:
+    """How many axes the grid of runs has."""
+    return max((np.ndim(noise_of(event)) for event in live(events)), default=0)
+
+
+def rate_of(event: Event) -> float:
+    """The chance that a row is in the sample of a release; 1 without sampling."""
+    return 1.0 if event.sampling == "none" else event.sampling_rate
 
 
 def check_plain(events: Events, title: str) -> None:
@@ -216,22 +216,13 @@ def scaled(events: Events, factor: Real) -> tuple[Event, ...]:
     >>> scaled([Event(Gaussian(2.0))], 1.5)[0].mechanism
     Gaussian(noise_multiplier=3.0)
     """
-    return tuple(_scaled(event, factor) for event in live(events))
-
-
-def _scaled(event: Event, factor: Real) -> Event:
-    match event.mechanism:
-        case Gaussian(noise_multiplier=value):
-            return replace(event, mechanism=Gaussian(_times(value, factor)))
-        case Laplace(scale=value, l2_ratio=ratio):
-            return replace(event, mechanism=Laplace(_times(value, factor), ratio))
-        case DiscreteGaussian(noise_multiplier=value) as noise:
-            return replace(event, mechanism=replace(noise, noise_multiplier=_times(value, factor)))
-    raise InputError(
-        "events",
-        "a black box has no noise to scale",
-        "give gaussian, laplace and discrete_gaussian events only",
-    )
+    if any(isinstance(event.mechanism, EpsilonDelta) for event in live(events)):
+        raise InputError(
+            "events",
+            "a black box has no noise to scale",
+            "give gaussian, laplace and discrete_gaussian events only",
+        )
+    return tuple(event.with_noise(_times(noise_of(event), factor)) for event in live(events))
 
 
 def _times(value: Real, factor: Real) -> Real:

@@ -12,10 +12,10 @@ from scipy.special import expit, ndtr
 from dpcore.accounting.base import (
     Events,
     check_plain,
+    dimensions,
     event_list,
     inverse_square,
     live,
-    noise_of,
     real,
 )
 from dpcore.accounting.catalogue import accountant
@@ -72,7 +72,7 @@ def guess_rate(events: Events) -> Real:
 
 def _by_method(name: str, events: Events) -> Array:
     """The least of (e^epsilon + delta)/(1 + e^epsilon) over the grid of deltas."""
-    deltas = _DELTAS.reshape(-1, *[1] * _dimensions(events))
+    deltas = _DELTAS.reshape(-1, *[1] * dimensions(events))
     method = accountant(name)
     try:
         epsilon = np.asarray(method.epsilon(events, deltas))
@@ -92,10 +92,6 @@ def _one_by_one(name: str, events: Events) -> Array:
             continue
         best = np.minimum(best, expit(epsilon) + delta * expit(-epsilon))
     return best
-
-
-def _dimensions(events: Events) -> int:
-    return max(np.ndim(noise_of(event)) for event in live(events))
 
 
 def _coupled(events: Events) -> Array:

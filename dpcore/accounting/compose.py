@@ -6,22 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.accounting.base import (
-    Accountant,
-    Bound,
-    Events,
-    check_epsilons,
-    event_list,
-    live,
-    noise_of,
-    real,
-)
+from dpcore.accounting.base import Accountant, Bound, Events, check_epsilons, event_list, live, real
 from dpcore.accounting.catalogue import accountant as registered
-from dpcore.accounting.parallel import Case, worst_cases
+from dpcore.accounting.parallel import worst_cases
 from dpcore.accounting.solve import noise_factor
 from dpcore.checks import number, probability
 from dpcore.errors import InputError, NotCovered
-from dpcore.privacy.events import EpsilonDelta, Real
+from dpcore.privacy.events import EpsilonDelta, Real, noise_of
 
 
 def compose(
@@ -54,22 +45,20 @@ def compose(
     method, events = registered(accountant), event_list(events)
     delta = _delta(delta)
     cases = worst_cases(events)
-    ends = [_ends(case, method, delta, lower) for case in cases]
+    ends = [
+        method.interval(case, delta) if lower else (None, method.epsilon(case, delta))
+        for case in cases
+    ]
     lowers = [low for low, _ in ends if low is not None]
     return Bound(
         epsilon=largest(*(upper for _, upper in ends)),
         delta=delta,
         accountant=method.name,
-        kind=_kind(cases, method),
+        kind=max(map(method.kind_of, cases), key=("exact", "upper bound").index),
         assumptions=method.assumptions_of(events),
         source=method.source,
         lower=largest(*lowers) if lowers else None,
     )
-
-
-def _ends(case: Events, method: Accountant, delta: float, lower: bool) -> tuple[Real | None, Real]:
-    """(lower end where the method has one and it is wanted, epsilon)."""
-    return method.interval(case, delta) if lower else (None, method.epsilon(case, delta))
 
 
 def largest(*values: Real) -> Real:
@@ -79,11 +68,6 @@ def largest(*values: Real) -> Real:
     [1.0, 2.0]
     """
     return real(np.maximum.reduce(np.broadcast_arrays(*values)))
-
-
-def _kind(cases: list[Case], method: Accountant) -> str:
-    """``exact`` only where it is exact for every case."""
-    return max((method.kind_of(case) for case in cases), key=("exact", "upper bound").index)
 
 
 def calibrate(

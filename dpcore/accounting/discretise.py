@@ -23,9 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting.dominating import Pair, Piece
-from dpcore.accounting.lattice import Lattice
+from dpcore.accounting.lattice import Lattice, check_length
 from dpcore.arrays import Array
-from dpcore.errors import NotCovered
 
 Integers = NDArray[np.int64]
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(3)
@@ -126,12 +125,9 @@ def spike(pair: Pair, step: float) -> float:
 def _merged(piece: Piece, step: float, offset: float) -> tuple[Integers, Array, float]:
     """Stretches merged: (lattice points, masses, how far a merged loss may lie below its point)."""
     edges = _edges(piece, step, offset)
-    for _ in range(1):
-        place, p, loss = _stretches(piece, edges, step, offset)
-        miss = loss - (offset + step * place)
-        edges = _Edges(
-            edges.first, edges.losses - np.clip(_smoothed(miss), -0.4 * step, 0.4 * step)
-        )
+    place, _, loss = _stretches(piece, edges, step, offset)
+    moved = np.clip(_smoothed(loss - (offset + step * place)), -0.4 * step, 0.4 * step)
+    edges = _Edges(edges.first, edges.losses - moved)
     place, p, loss = _stretches(piece, edges, step, offset)
     short = np.asarray(offset + step * place - loss, dtype=float)
     raised = _tolerance(short, p, step)
@@ -166,7 +162,7 @@ def _edges(piece: Piece, step: float, offset: float) -> _Edges:
     low, high = _ends(piece)
     first = math.floor((low - offset) / step + 0.5)
     last = math.ceil((high - offset) / step + 0.5)
-    _check_length(last - first)
+    check_length(last - first, _LONGEST)
     return _Edges(first, np.asarray(offset + step * (np.arange(first, last + 1) - 0.5)))
 
 
@@ -210,7 +206,7 @@ def _lattice_points(piece: Piece, step: float, offset: float) -> Array:
     """All lattice points between the piece's losses."""
     low, high = _ends(piece)
     first, last = math.ceil((low - offset) / step), math.floor((high - offset) / step)
-    _check_length(last - first)
+    check_length(last - first, _LONGEST)
     return np.asarray(offset + step * np.arange(first, last + 1))
 
 
@@ -242,15 +238,6 @@ def _gauss(breaks: Array) -> tuple[Array, Array]:
 def _ends(piece: Piece) -> tuple[float, float]:
     ends = piece.loss(np.array([piece.low, piece.high]))
     return float(ends[0]), float(ends[1])
-
-
-def _check_length(length: int) -> None:
-    if length > _LONGEST:
-        raise NotCovered(
-            "events",
-            "their privacy losses are spread too widely for one lattice",
-            "choose rdp or zcdp_tight",
-        )
 
 
 def _lattice(

@@ -54,6 +54,16 @@ class Lattice:
         return np.asarray(self.offset + self.step * (self.first + np.arange(len(self.mass))))
 
 
+def check_length(points: int, most: int) -> None:
+    """Raises NotCovered for a lattice that needs more points than that."""
+    if points > most:
+        raise NotCovered(
+            "events",
+            "their privacy losses are spread too widely for one lattice",
+            "choose rdp or zcdp_tight",
+        )
+
+
 @dataclass(frozen=True)
 class _Moments:
     """K, K' and K'' of a sum of losses at one tilt."""
@@ -92,20 +102,11 @@ class _Factor:
 
     def tilted(self, tilt: float) -> tuple[float, Array]:
         """(K, weights that sum to 1)."""
-        highest, weights, total = self._weighed(tilt)
-        return highest + math.log(total), weights / total
-
-    def log_moment(self, tilt: float) -> float:
-        """K of all releases."""
-        highest, _, total = self._weighed(tilt)
-        return self.count * (highest + math.log(total))
-
-    def _weighed(self, tilt: float) -> tuple[float, Array, float]:
-        """(largest exponent, e^exponent relative to it, their sum)."""
         exponent = self.log_mass + tilt * self.losses
         highest = float(np.max(exponent))
         weights = np.exp(exponent - highest)
-        return highest, weights, float(np.sum(weights))
+        total = float(np.sum(weights))
+        return highest + math.log(total), weights / total
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,12 +243,7 @@ class Composition:
 
         below, above = self._window(tilt, at)
         size = math.ceil((below + above) / self._step) + 4
-        if size > self._longest:
-            raise NotCovered(
-                "events",
-                "their privacy losses are spread too widely for one lattice",
-                "choose rdp or zcdp_tight",
-            )
+        check_length(size, self._longest)
         return self._density(tilt, at, below, next_fast_len(size, real=True))
 
     def _moments(self, tilt: float, *, rough: bool = False) -> _Moments:
@@ -266,7 +262,7 @@ class Composition:
         for sign in (-1.0, 1.0):
             reach = math.inf
             for exponent in exponents:
-                moved = sum(f.log_moment(tilt + sign * exponent) for f in self._factors)
+                moved = sum(f.count * f.tilted(tilt + sign * exponent)[0] for f in self._factors)
                 reach = min(reach, (moved - at.log + _CUT) / exponent - sign * at.mean)
             ends.append(reach + 2.0 * self._step)
         return ends[0], ends[1]

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.accounting.base import Accountant, Events, live, log_inverse_of, noise_of, real
-from dpcore.accounting.renyi import check_renyi, log_moment, poisson_log_moments
+from dpcore.accounting.base import Accountant, Events, dimensions, live, log_inverse_of, real
+from dpcore.accounting.renyi import by_noise, check_renyi, log_moment, poisson_log_moments
 from dpcore.arrays import Array
 from dpcore.errors import NotCovered
 from dpcore.privacy.events import Event, Gaussian, Real
@@ -115,7 +115,7 @@ class MomentsAccountant(Accountant):
     def _moments(self, events: Events, ndim: int) -> tuple[Array, Array]:
         """Orders ``(L, 1, ..)`` and the summed log moments ``(L, ...)``."""
         happened, most = live(events), self.highest(events)
-        ndim = max([ndim, *(np.ndim(noise_of(event)) for event in happened)])
+        ndim = max(ndim, dimensions(happened))
         orders = np.arange(1.0, most + 1.0).reshape(-1, *[1] * ndim)
         total = np.zeros_like(orders)
         for event in happened:
@@ -127,10 +127,8 @@ def _log_moment(event: Event, most: int, orders: Array) -> Array:
     """Log moments at lambda = 1..most, ``(most, ...)``; on Poisson samples as finite sums."""
     if event.sampling == "none" or not isinstance(event.mechanism, Gaussian):
         return log_moment(event, orders)
-    noise = np.asarray(event.mechanism.noise_multiplier, dtype=float)
-    moments = [poisson_log_moments(most, float(z), event.sampling_rate) for z in noise.ravel()]
-    spread = (1,) * (orders.ndim - 1 - noise.ndim)
-    return np.stack(moments, axis=1).reshape(most, *spread, *noise.shape)
+    rate = event.sampling_rate
+    return by_noise(event, orders.ndim, lambda z: poisson_log_moments(most, z, rate))
 
 
 MOMENTS = MomentsAccountant()

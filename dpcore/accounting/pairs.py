@@ -24,6 +24,7 @@ from dpcore.accounting.base import (
     Events,
     check_one_case,
     live,
+    rate_of,
     real,
 )
 from dpcore.accounting.gaussian import epsilon_of
@@ -74,12 +75,8 @@ def _share(event: Event, default: Array) -> Real:
         case Gaussian():
             return default if event.delta_each is None else event.delta_each
         case EpsilonDelta(delta=delta):
-            return delta * _rate(event)
+            return delta * rate_of(event)
     return 0.0
-
-
-def _rate(event: Event) -> float:
-    return 1.0 if event.sampling == "none" else event.sampling_rate
 
 
 def pairs(events: Events, delta: Real) -> Pairs:
@@ -100,18 +97,19 @@ def _epsilons(events: Events, deltas: list[Real], shape: tuple[int, ...]) -> Arr
     table = np.array([np.broadcast_to(value, full) for value in amounts]).reshape(-1, *full)
     curves = [i for i, event in enumerate(events) if isinstance(event.mechanism, Gaussian)]
     if curves:
-        own = [np.asarray(deltas[i]) / _rate(events[i]) for i in curves]  # before the sampling
+        own = [np.asarray(deltas[i]) / rate_of(events[i]) for i in curves]  # before the sampling
         share = np.array([np.broadcast_to(value, full) for value in own])
         table[curves] = epsilon_of(np.minimum(share, 1.0), table[curves])
     for i, event in enumerate(events):
-        table[i] = _sampled(table[i], _rate(event))
+        table[i] = amplified(table[i], event)
     return table
 
 
-def _sampled(epsilon: Array, rate: float) -> Array:
-    """ln(1 + q (e^epsilon - 1))."""
+def amplified(epsilon: Real, event: Event) -> Array:
+    """What the event's sample leaves of ``epsilon``, of its shape: ln(1 + q (e^epsilon - 1))."""
+    rate = rate_of(event)
     if rate == 1.0:
-        return epsilon
+        return np.asarray(epsilon)
     return np.asarray(np.logaddexp(math.log1p(-rate), math.log(rate) + epsilon))
 
 
@@ -200,7 +198,7 @@ def check_affordable(events: Events, delta: Real, *, slack_needed: bool) -> None
     if spent < smallest or (spent <= smallest * (1.0 + _ROUNDING) and not slack_needed):
         return
     boxes = sum(
-        e.count * e.mechanism.delta * _rate(e)
+        e.count * e.mechanism.delta * rate_of(e)
         for e in live(events)
         if isinstance(e.mechanism, EpsilonDelta)
     )

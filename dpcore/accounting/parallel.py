@@ -13,9 +13,9 @@ from math import prod
 
 import numpy as np
 
-from dpcore.accounting.base import Events, noise_of
+from dpcore.accounting.base import Events
 from dpcore.errors import InputError, NotCovered
-from dpcore.privacy.events import Event
+from dpcore.privacy.events import Event, noise_of
 
 Case = tuple[Event, ...]
 _MOST_CASES = 4_096

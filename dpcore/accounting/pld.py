@@ -16,21 +16,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from dpcore.accounting.base import Accountant, Events, check_one_case, live, noise_of, real, scaled
+from dpcore.accounting.base import Accountant, Events, check_one_case, live, rate_of, real, scaled
 from dpcore.accounting.dominating import check_sampling, replaced_in_poisson
 from dpcore.accounting.gaussian import all_gaussian, delta_of, epsilon_of, mu_of, total_mu
 from dpcore.accounting.lattice import LONGEST
+from dpcore.accounting.pairs import amplified
 from dpcore.accounting.parallel import check_one_adjacency
 from dpcore.accounting.pld_bounds import PldBounds, merged, realised
 from dpcore.accounting.solve import least_factors
 from dpcore.errors import InputError, NotCovered
-from dpcore.privacy.events import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace, Real
+from dpcore.privacy.events import (
+    DiscreteGaussian,
+    EpsilonDelta,
+    Event,
+    Gaussian,
+    Laplace,
+    Real,
+    noise_of,
+)
 
 Ends = TypeVar("Ends", float, tuple[float, ...])
 _KNOWN = (Gaussian, Laplace, DiscreteGaussian, EpsilonDelta)
@@ -143,23 +152,12 @@ def _cells(events: Events, value: Real) -> Iterator[tuple[tuple[Event, ...], flo
     """The events and the number of every cell of a grid of runs."""
     shape = _shape(events, value)
     numbers = np.broadcast_to(np.asarray(value, dtype=float), shape).ravel()
-    flat = [_flat(event, shape) for event in live(events)]
+    flat = [
+        event.with_noise(np.broadcast_to(np.asarray(noise_of(event), dtype=float), shape).ravel())
+        for event in live(events)
+    ]
     for i, number in enumerate(numbers):
         yield tuple(event.at(i) for event in flat), float(number)
-
-
-def _flat(event: Event, shape: tuple[int, ...]) -> Event:
-    """The event with its noise spread over the whole grid, in one row."""
-    noise = np.broadcast_to(np.asarray(noise_of(event), dtype=float), shape).ravel()
-    match event.mechanism:
-        case Gaussian():
-            return replace(event, mechanism=Gaussian(noise))
-        case Laplace(l2_ratio=ratio):
-            return replace(event, mechanism=Laplace(noise, ratio))
-        case DiscreteGaussian() as discrete:
-            return replace(event, mechanism=replace(discrete, noise_multiplier=noise))
-        case EpsilonDelta(delta=delta):
-            return replace(event, mechanism=EpsilonDelta(noise, delta))
 
 
 def _epsilons(events: Events, delta: float) -> tuple[float, float]:
@@ -270,7 +268,7 @@ def _delta(events: Events, epsilon: float) -> float:
         return drawn(releases)
 
     def above(side: PldBounds) -> float:
-        return side.delta_above(epsilon)
+        return max(composition.delta(epsilon) for composition in side.above())
 
     _, rough = _coarse(releases, 1e-9, above)
     rough = max(_NO_DELTA, min(0.5, rough))
@@ -291,7 +289,7 @@ def drawn(releases: tuple[Event, ...]) -> float:
     """
     unseen = 0.0
     for event in releases:
-        rate = 1.0 if event.sampling == "none" else event.sampling_rate
+        rate = rate_of(event)
         unseen += event.count * (math.log1p(-rate) if rate < 1.0 else -math.inf)
     return min(1.0, -math.expm1(unseen) * (1.0 + 1e-12))
 
@@ -309,20 +307,12 @@ def _without_delta(releases: tuple[Event, ...]) -> float:
     for event in releases:
         match event.mechanism:
             case Laplace(scale=scale):
-                total += event.count * _amplified(1.0 / float(scale), event)
+                total += event.count * float(amplified(1.0 / float(scale), event))
             case EpsilonDelta(epsilon=epsilon, delta=0.0):
-                total += event.count * _amplified(float(epsilon), event)
+                total += event.count * float(amplified(epsilon, event))
             case _:
                 return math.inf
     return total
-
-
-def _amplified(epsilon: float, event: Event) -> float:
-    """The largest loss that a sample leaves: log(1 + r (e^epsilon - 1)), and its mirror image."""
-    if event.sampling == "none":
-        return epsilon
-    rate = event.sampling_rate
-    return float(np.logaddexp(math.log1p(-rate), math.log(rate) + epsilon)) if rate < 1 else epsilon
 
 
 def _refined(

@@ -14,12 +14,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpcore.accounting.base import Events, noise_of
+from dpcore.accounting.base import Events
 from dpcore.accounting.discretise import Below, from_above, from_below, spike
 from dpcore.accounting.dominating import Pair, pairs_of
 from dpcore.accounting.gaussian import total_mu
 from dpcore.accounting.lattice import LONGEST, Composition, Lattice
-from dpcore.privacy.events import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace
+from dpcore.privacy.events import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace, noise_of
 
 _POINTS = 2**18  # of one release, at most
 _SPREAD = 400.0  # least number of steps in a standard deviation of the sum
@@ -88,10 +88,6 @@ class PldBounds:
     def epsilon_below(self, delta: float) -> float:
         """The lower end."""
         return max(0.0, max(c.epsilon(delta) - raised for c, raised in self.below()))
-
-    def delta_above(self, epsilon: float) -> float:
-        """The upper end of delta, a proved bound."""
-        return max(composition.delta(epsilon) for composition in self.above())
 
     def above(self) -> list[Composition]:
         """One composition, or two where a row removed and a row added differ."""

@@ -20,7 +20,6 @@ from dpcore.accounting.base import (
     check_epsilons,
     event_list,
     live,
-    noise_of,
     real,
     scaled,
 )
@@ -32,7 +31,7 @@ from dpcore.accounting.parallel import worst_cases
 from dpcore.arrays import Array, Mask
 from dpcore.checks import positive, probability, whole
 from dpcore.errors import InputError
-from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Mechanism, Real
+from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Mechanism, Real, noise_of
 
 _ROUNDING = 1e-12  # three releases of 0.1 cost 0.30000000000000004
 _BY_SQUARES = ("exact", "zcdp", "zcdp_tight", "ma", "rdp")  # z repeated k times is z / sqrt(k)

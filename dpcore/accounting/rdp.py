@@ -23,7 +23,7 @@ from itertools import product
 
 import numpy as np
 
-from dpcore.accounting.base import Accountant, Events, live, log_inverse_of, noise_of, real
+from dpcore.accounting.base import Accountant, Events, live, log_inverse_of, real
 from dpcore.accounting.gaussian import all_gaussian
 from dpcore.accounting.renyi import (
     CONVERSIONS,
@@ -36,7 +36,7 @@ from dpcore.accounting.renyi import (
 from dpcore.accounting.zcdp import tight_delta, tight_epsilon, total_rho
 from dpcore.arrays import Array, Indices, Mask
 from dpcore.checks import one_of
-from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Real
+from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Real, noise_of
 
 Curve = Callable[[Array], Array]
 Shape = tuple[int, ...]
@@ -142,11 +142,6 @@ def _over_orders(
     ends = [smallest(curve(e), budget, conversion, rows) for e in readings(events)]
     values, log_variance = zip(*ends, strict=True)
     return np.minimum.reduce(list(values)), np.minimum.reduce(list(log_variance))
-
-
-def dimensions(events: Events) -> int:
-    """How many axes the grid of runs has."""
-    return max((np.ndim(noise_of(event)) for event in live(events)), default=0)
 
 
 def _rows(events: Events, ndim: int) -> Shape:

@@ -25,19 +25,14 @@ statement.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
 from scipy.special import gammaln
 
-from dpcore.accounting.base import (
-    UNSAMPLED,
-    Events,
-    check_concentrated,
-    check_one_case,
-    live,
-)
+from dpcore.accounting.base import UNSAMPLED, Events, check_concentrated, check_one_case, live
 from dpcore.arrays import Array
 from dpcore.errors import NotCovered
 from dpcore.privacy.events import (
@@ -47,6 +42,7 @@ from dpcore.privacy.events import (
     Gaussian,
     Laplace,
     Real,
+    noise_of,
 )
 
 Conversion: TypeAlias = Literal["best", "classic"]
@@ -96,6 +92,17 @@ def total_log_moment(events: Events, orders: Array) -> Array:
     for event in live(events):
         total = total + event.count * log_moment(event, orders)
     return total
+
+
+def by_noise(event: Event, ndim: int, moments: Callable[[float], Array]) -> Array:
+    """The log moments ``(orders, ...)`` of an event for each of its noises in turn.
+
+    ndim: how many axes the answer has; the noises are on the last ones. moments: from one noise to
+    ``(orders,)``.
+    """
+    noise = np.asarray(noise_of(event), dtype=float)
+    table = np.stack([moments(float(z)) for z in noise.ravel()], axis=1)
+    return table.reshape(len(table), *[1] * (ndim - 1 - noise.ndim), *noise.shape)
 
 
 def check_renyi(events: Events, title: str) -> None:
@@ -269,10 +276,15 @@ def _integral(orders: Array, shift: Array, count: int, rate: float) -> Array:
         rise = orders * y
         inner = _past_linear(np.minimum(rise, _LARGEST_EXPONENT)) + orders * _past_linear(-y)
         log_value = np.log(inner) + np.maximum(rise - _LARGEST_EXPONENT, 0.0) + y - 0.5 * t * t
-        top = np.max(log_value, axis=-1, keepdims=True)
-        total = np.sum(np.exp(log_value - top), axis=-1)
     scale = np.log(step[..., 0]) - 0.5 * math.log(2.0 * math.pi)
-    return np.asarray(np.log(total) + top[..., 0] + scale)
+    return np.asarray(log_sum(log_value) + scale)
+
+
+def log_sum(terms: Array) -> Array:
+    """log of the sum of e^terms ``(..., n)`` along the last axis."""
+    top = np.max(terms, axis=-1, keepdims=True)
+    with np.errstate(under="ignore"):
+        return np.asarray(np.log(np.sum(np.exp(terms - top), axis=-1)) + top[..., 0])
 
 
 def poisson_log_moments(most: int, noise: float, rate: float) -> Array:
@@ -291,10 +303,7 @@ def _poisson_log_moments(most: int, noise: float, rate: float) -> Array:
     k = np.arange(2.0, most + 2.0)
     gain = 0.5 * k * (k - 1.0) / noise**2
     terms = _log_binomials(most, rate) + gain + np.log(-np.expm1(-gain))
-    top = np.max(terms, axis=1, keepdims=True)
-    with np.errstate(under="ignore"):
-        log_rise = np.log(np.sum(np.exp(terms - top), axis=1)) + top[:, 0]
-    moments = np.asarray(np.logaddexp(0.0, log_rise))
+    moments = np.asarray(np.logaddexp(0.0, log_sum(terms)))
     moments.flags.writeable = False
     return moments
 

@@ -16,17 +16,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from dpcore.accounting.base import (
-    Accountant,
-    Events,
-    live,
-    noise_of,
-    real,
-    scaled,
-)
+from dpcore.accounting.base import Accountant, Events, live, real, scaled
 from dpcore.arrays import Array, Mask
 from dpcore.errors import InputError
-from dpcore.privacy.events import Real
+from dpcore.privacy.events import Real, noise_of
 
 _CLOSE = 1e-11  # of log epsilon
 _FAR = 100.0  # on the scale of log noise; a walk stays below exp(700)
@@ -117,8 +110,7 @@ def _bracket(excess: Callable[[Array], Array], start: Array) -> tuple[Array, Arr
         high = np.where(short, high + np.abs(move) + reach, high)
         at_high = excess(high)
         move, reach = at_high, 2.0 * reach
-        if reach > _FAR:
-            raise InputError("epsilon", "no amount of noise meets it", "give a larger epsilon")
+        _check_far(reach, "no amount of noise meets it", "give a larger epsilon")
     reach = 0.2
     move = at_low
     while np.any(at_low <= 0.0):
@@ -127,8 +119,7 @@ def _bracket(excess: Callable[[Array], Array], start: Array) -> tuple[Array, Arr
         low = np.where(short, low - np.abs(move) - reach, low)
         at_low = np.where(short, excess(low), at_low)
         move, reach = at_low, 2.0 * reach
-        if reach > _FAR:
-            raise InputError("epsilon", "every amount of noise meets it", "give a smaller epsilon")
+        _check_far(reach, "every amount of noise meets it", "give a smaller epsilon")
     return low, high, at_low, at_high
 
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -37,23 +37,20 @@ from dpcore.accounting.base import (
     Events,
     check_concentrated,
     check_one_case,
+    dimensions,
     live,
     log_inverse_of,
-    noise_of,
     real,
 )
-from dpcore.accounting.rdp import (
-    delta_over_orders,
-    dimensions,
-    epsilon_over_orders,
-    pure_epsilon,
-)
+from dpcore.accounting.rdp import delta_over_orders, epsilon_over_orders, pure_epsilon
 from dpcore.accounting.renyi import (
     CONVERSIONS,
     Conversion,
+    by_noise,
     gaussian_log_moment,
     log_choose,
     log_moment,
+    log_sum,
     log_variation,
     saving,
 )
@@ -164,22 +161,15 @@ class FixedSizeAccountant(Accountant):
         """Summed log moments at lambda = ``orders`` - 1, ``(orders, ...)``."""
         total = np.zeros_like(orders)
         for event in live(events):
-            moments = (
-                self._sampled(event, orders, highest)
-                if event.sampling != "none"
-                else log_moment(event, orders - 1.0)
-            )
+            if event.sampling == "none":
+                moments = log_moment(event, orders - 1.0)
+            else:
+                sampled = partial(
+                    sampled_log_moments, highest, rate=event.sampling_rate, theorem=self.theorem
+                )
+                moments = by_noise(event, orders.ndim, sampled)
             total = total + event.count * moments
         return total
-
-    def _sampled(self, event: Event, orders: Array, highest: int) -> Array:
-        noise = np.asarray(noise_of(event), dtype=float)
-        moments = [
-            sampled_log_moments(highest, float(z), event.sampling_rate, self.theorem)
-            for z in noise.ravel()
-        ]
-        spread = (1,) * (orders.ndim - 1 - noise.ndim)
-        return np.stack(moments, axis=1).reshape(orders.size, *spread, *noise.shape)
 
 
 def _unsampled(events: Events) -> tuple[Event, ...]:
@@ -326,17 +316,8 @@ def _block(top: int, noise: float, rate: float, theorem: int) -> Array:
     j = np.arange(2.0, top + 1.0)
     log_terms = j * math.log(rate) + factors
     parts = np.array_split(orders, max(1, orders.size * j.size >> 20))
-    return _kept(np.concatenate([_log_sum(part[:, None], j, log_terms) for part in parts]))
-
-
-def _log_sum(orders: Array, j: Array, log_terms: Array) -> Array:
-    """log(1 + sum over j of C(alpha, j) e^terms)."""
-    terms = log_choose(orders, j) + log_terms
-    top = np.max(terms, axis=1, keepdims=True)
-    with np.errstate(under="ignore"):
-        return np.asarray(
-            np.logaddexp(0.0, np.log(np.sum(np.exp(terms - top), axis=1)) + top[:, 0])
-        )
+    sums = [log_sum(log_choose(part[:, None], j) + log_terms) for part in parts]
+    return _kept(np.logaddexp(0.0, np.concatenate(sums)))
 
 
 @lru_cache(maxsize=256)
@@ -388,13 +369,8 @@ def _log_even(l_even: Array, shift: float) -> Array:
     s = shift * (t - 0.5 * shift)
     with np.errstate(divide="ignore", under="ignore"):
         log_ratio = np.where(s > 30.0, s, np.log(np.abs(np.expm1(np.minimum(s, 30.0)))))
-    sums = []
-    for part in np.array_split(l_even, max(1, l_even.size * t.size >> 20)):
-        values = part * log_ratio - 0.5 * t * t
-        high = np.max(values, axis=1, keepdims=True)
-        with np.errstate(under="ignore"):
-            total = np.sum(np.exp(values - high), axis=1)
-        sums.append(np.log(total) + high[:, 0])
+    parts = np.array_split(l_even, max(1, l_even.size * t.size >> 20))
+    sums = [log_sum(part * log_ratio - 0.5 * t * t) for part in parts]
     return np.concatenate(sums) + math.log(_STEP / math.sqrt(2.0 * math.pi))
 
 

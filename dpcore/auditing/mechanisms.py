@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from dpcore.accounting import best_proof, calibrate
-from dpcore.accounting.base import noise_of, scaled
+from dpcore.accounting.base import scaled
 from dpcore.arrays import Array
 from dpcore.auditing.audit import Clouds
 from dpcore.errors import InputError
 from dpcore.privacy import Claim, DiscreteGaussian, Event, Gaussian, Laplace, Privacy
 from dpcore.privacy.budget import MODES
+from dpcore.privacy.events import noise_of
 from dpcore.wall.noise import GridNoise, NoiseSource
 
 Draw = Callable[[int, int], Array]

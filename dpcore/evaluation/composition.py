@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.accounting.base import Accountant, Bound, Events, noise_of
+from dpcore.accounting.base import Accountant, Bound, Events
 from dpcore.accounting.catalogue import ACCOUNTANTS, accountant
 from dpcore.accounting.compose import calibrate, compose, covers
 from dpcore.accounting.moments import MOMENTS
@@ -24,7 +24,7 @@ from dpcore.accounting.renyi import saving, total_log_moment
 from dpcore.accounting.zcdp import total_rho
 from dpcore.arrays import Array
 from dpcore.errors import InputError, NotCovered
-from dpcore.privacy.events import EpsilonDelta, Event, Gaussian
+from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, noise_of
 
 _ROUND = (10, 12, 15, 20, 25, 30, 35, 40, 50, 60, 70, 80, 90)
 COUNTS = (*range(1, 10), *(m * 10**p for p in range(3) for m in _ROUND), 10_000)

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from dpcore.accounting import compose
-from dpcore.accounting.base import noise_of
 from dpcore.arrays import Array
 from dpcore.errors import NotCovered
 from dpcore.evaluation.study import Setting, fitted
 from dpcore.evaluation.yardstick import mapped, scorer_of, utility, yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.privacy import Event, Ledger
+from dpcore.privacy.events import noise_of
 from dpcore.wall.table import PrivateTable
 
 _STEP = re.compile(r"(?:iteration|step) (\d+):")  # how a ledger names a release of a step

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.accounting import calibrate
-from dpcore.accounting.base import noise_of
 from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.recipe import Recipe
 from dpcore.privacy import Event, Privacy
+from dpcore.privacy.events import noise_of
 
 if TYPE_CHECKING:
     from dpcore.accounting.published import PublishedBudget

@@ -172,9 +172,31 @@ class Event:
         index: the position along the grid, where the noise is an array ``(B,)``; a single noise is
         the same for every run. Raises IndexError beyond the grid.
         """
-        amounts = {name: of_run(value, index) for name, value in _amounts(self.mechanism).items()}
-        mechanism: Mechanism = replace(self.mechanism, **amounts)  # type: ignore[arg-type]
-        return replace(self, mechanism=mechanism)
+        return self.with_noise(of_run(noise_of(self), index))
+
+    def with_noise(self, noise: Real) -> Event:
+        """The same event with another amount of noise (of a black box, another epsilon).
+
+        noise: a number, or an array ``(B,)`` for a grid of runs.
+        """
+        amount: dict[str, Any] = {_AMOUNTS[type(self.mechanism)]: noise}
+        return replace(self, mechanism=replace(self.mechanism, **amount))
+
+
+_AMOUNTS: dict[type[Mechanism], str] = {
+    Gaussian: "noise_multiplier",
+    Laplace: "scale",
+    DiscreteGaussian: "noise_multiplier",
+    EpsilonDelta: "epsilon",
+}
+
+
+def noise_of(event: Event) -> Real:
+    """How much noise an event has: its noise multiplier or Laplace scale, relative to the
+    sensitivity; for a black box its epsilon. A number, or an array ``(B,)`` for a grid of runs.
+    """
+    noise: Real = getattr(event.mechanism, _AMOUNTS[type(event.mechanism)])
+    return noise
 
 
 def _set(what: object, **fields: Any) -> None:
@@ -204,16 +226,6 @@ def _noise(field: str, value: Any) -> Real:
     if np.any(faint := np.asarray(amount) < FAINTEST):
         return np.where(faint, 0.0, amount) if np.ndim(amount) else 0.0
     return amount
-
-
-def _amounts(mechanism: Mechanism) -> dict[str, Any]:
-    match mechanism:
-        case Gaussian(noise_multiplier=value) | DiscreteGaussian(noise_multiplier=value):
-            return {"noise_multiplier": value}
-        case Laplace(scale=value):
-            return {"scale": value}
-        case EpsilonDelta(epsilon=value):
-            return {"epsilon": value}
 
 
 def of_run(value: Real, index: int) -> float:
