@@ -140,25 +140,21 @@ def _stays(schema: Schema) -> pd.DataFrame:
 
 def _households(schema: Schema) -> pd.DataFrame:
     """Answers of three kinds of households, each question answered on its own."""
-    import pandas as pd
-
     rng = np.random.default_rng(4_010)
     chances = np.array(list(QUESTIONS.values())).T
     group = rng.choice(len(HOUSEHOLDS), 4_000, p=HOUSEHOLDS)
     answers = (rng.random((len(group), len(QUESTIONS))) < chances[group]).astype(int)
-    return pd.DataFrame(answers, columns=list(QUESTIONS))
+    return _table(schema, answers)
 
 
 def _care(schema: Schema) -> pd.DataFrame:
     """A year's events of three kinds of patients, each kind of event on its own."""
-    import pandas as pd
-
     rng = np.random.default_rng(4_005)
     most = [column.upper for column in schema.columns]
     rates = np.array(list(CARE.values())).T
     group = rng.choice(len(PATIENT_GROUPS), 4_000, p=PATIENT_GROUPS)
     counts = np.minimum(rng.poisson(rates[group]), np.array(most, dtype=int))
-    return pd.DataFrame(counts, columns=list(CARE))
+    return _table(schema, counts)
 
 
 def _gains(schema: Schema) -> pd.DataFrame:
@@ -169,13 +165,18 @@ def _gains(schema: Schema) -> pd.DataFrame:
 
 def _windows(schema: Schema) -> pd.DataFrame:
     """Windows of houses with four rooms of four windows each; a used room is lit."""
-    import pandas as pd
-
     rng = np.random.default_rng(20_000)
     used = rng.random((20_000, 2, 2)) < USED
     lit = np.repeat(np.repeat(used, 2, axis=1), 2, axis=2).reshape(len(used), -1)
     lit ^= rng.random(lit.shape) < MISTAKEN
-    return pd.DataFrame(lit.astype(int), columns=list(schema.features))
+    return _table(schema, lit.astype(int))
+
+
+def _table(schema: Schema, rows: Array) -> pd.DataFrame:
+    """Rows ``(n, d)`` as the schema's features."""
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=list(schema.features))
 
 
 def _inside(schema: Schema, rows: Array) -> pd.DataFrame:
@@ -189,10 +190,8 @@ def _inside(schema: Schema, rows: Array) -> pd.DataFrame:
 
 def _faces(schema: Schema) -> pd.DataFrame:
     """Simulated faces in grey levels, which differ in ten ways."""
-    import pandas as pd
-
     rows, _ = faces_like(2_000, FACE.height, rng=np.random.default_rng(2_000))
-    return pd.DataFrame(rows, columns=list(schema.features))
+    return _table(schema, rows)
 
 
 def _patients(schema: Schema) -> pd.DataFrame:
@@ -201,22 +200,18 @@ def _patients(schema: Schema) -> pd.DataFrame:
     Only the shape of the Stroke data of Park, Foulds, Chaudhuri and Welling, DP-EM (AISTATS 2017),
     section 8, is imitated: they are not public.
     """
-    import pandas as pd
-
     rng = np.random.default_rng(50_000)
     rows, group, _ = stroke_like(PATIENTS, COMPONENTS, decay=0.66, between=0.2, rng=rng)
     reach = np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 1e-12)  # no rounding leads outside
-    frame = pd.DataFrame(rows / np.maximum(RADIUS, reach), columns=list(schema.features))
+    frame = _table(schema, rows / np.maximum(RADIUS, reach))
     frame["group"] = group + 1
     return frame
 
 
 def _places(schema: Schema) -> pd.DataFrame:
     """Simulated check-ins, to a thousandth of a degree, each of another person."""
-    import pandas as pd
-
     points, _ = check_ins(CHECK_INS, np.random.default_rng(CHECK_INS))
-    return pd.DataFrame(points.round(3), columns=list(schema.features))
+    return _table(schema, points.round(3))
 
 
 def drawn_schema(name: str, sections: Mapping[str, Any], title: str) -> Schema:
