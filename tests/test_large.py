@@ -130,6 +130,17 @@ def test_every_kind_of_file_is_read_in_blocks(kind: str, tmp_path: Path) -> None
     assert (len(parts) > 1) == (kind == "parquet")
 
 
+def test_names_of_an_archive_are_read_in_blocks_as_in_memory(tmp_path: Path) -> None:
+    """Bytes are names, numbers are none."""
+    path = tmp_path / "t.npz"
+    np.savez(path, X=np.ones((2, 2)), feature_names=np.array([b"a", b"b"]))
+    (part,) = parts_of(path)
+    assert [list(frame.columns) for frame in part.blocks(box(2))] == [["a", "b"]]
+    np.savez(path, X=np.ones((2, 2)), feature_names=np.array([1, 2]))
+    with pytest.raises(InputError, match="one name per column of X"):
+        parts_of(path)
+
+
 @pytest.mark.parametrize("structure", ["full", "diag", "spherical"])
 def test_a_grid_of_runs_in_blocks_is_the_grid_in_memory(structure: str, tmp_path: Path) -> None:
     """Every run has its own frame, and rows are seen from a shared one."""

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from os import PathLike, fspath
+from os.path import isdir, isfile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
@@ -27,6 +28,7 @@ from dpcore.datasets.columnar import (
     frame_of_arrow,
     one_sentence,
     open_archive,
+    stored_names,
     wanted,
 )
 from dpcore.datasets.delimited import _one_sentence as _written
@@ -34,11 +36,8 @@ from dpcore.datasets.delimited import checked_header, text_batches
 from dpcore.datasets.described import schema_with
 from dpcore.datasets.files import (
     TABLE_FILES,
-    check_names,
     check_path,
-    extension,
-    is_file,
-    is_folder,
+    extension_for,
     usual_separator,
 )
 from dpcore.errors import InputError
@@ -239,7 +238,7 @@ def is_for_blocks(source: Any) -> bool:
     if is_collection(source) or is_large_file(source):
         return True
     path = Path(fspath(source)) if isinstance(source, str | PathLike) else None
-    return path is not None and is_folder(path) and any(map(_is_table, path.iterdir()))
+    return path is not None and isdir(path) and any(map(_is_table, path.iterdir()))
 
 
 def is_large_file(source: Any) -> bool:
@@ -252,7 +251,7 @@ def is_large_file(source: Any) -> bool:
     if not isinstance(source, str | PathLike):
         return False
     path = Path(fspath(source))
-    return is_file(path) and _is_table(path) and path.stat().st_size > LARGEST_IN_MEMORY
+    return isfile(path) and _is_table(path) and path.stat().st_size > LARGEST_IN_MEMORY
 
 
 def files_of(source: str | PathLike[str]) -> list[Path]:
@@ -289,11 +288,7 @@ def _named(source: str | PathLike[str]) -> Path:
 def parts_of(path: Path, array: str | None = None, separator: str | None = None) -> list[Partition]:
     """The parts of one file, whose form is checked; cells are not. separator: as of
     :func:`~dpcore.datasets.load.read_frame`. Raises InputError where it cannot be read."""
-    ending = extension(path)
-    if array is not None and ending != ".npz":
-        raise InputError(
-            "array", "only an .npz file has named arrays", "leave it out, or give an .npz file"
-        )
+    ending = extension_for(path, array)
     if ending == ".parquet":
         return _parquet_parts(path)
     if ending == ".npz":
@@ -340,14 +335,7 @@ def _archive_part(path: Path, array: str | None) -> Partition:
         if array is None and "feature_names" in arrays:
             with archive.open("feature_names.npy") as raw:
                 stored = np.lib.format.read_array(raw, allow_pickle=False)
-            names = tuple(map(str, stored.tolist()))
-            if len(shape) != 2 or len(names) != shape[1]:
-                raise InputError(
-                    "feature_names",
-                    "it does not hold one name per column of X",
-                    "save one name per column",
-                )
-            check_names(list(names), "feature_names")
+            names = tuple(stored_names(stored, int(np.prod(shape[1:]))))
     return ArchivePart(path, _stamp(path), chosen, names)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from dpcore.datasets.columnar import frame_of_array
+from dpcore.datasets.columnar import demand_axes, frame_of_array
 from dpcore.datasets.files import check_names
 from dpcore.errors import InputError
 from dpcore.schema import Schema
@@ -76,12 +76,7 @@ def collection_parts(source: Any) -> list[Partition]:
     Raises InputError for any other collection.
     """
     if isinstance(source, import_module("dask.array").Array):
-        if source.ndim not in (2, 3):
-            raise InputError(
-                "array",
-                "it is neither a two-dimensional array nor a three-dimensional array of images",
-                "give an array of shape (rows, columns) or (images, height, width)",
-            )
+        demand_axes(source.ndim, "array")
         whole_rows = source.rechunk(dict.fromkeys(range(1, source.ndim), -1))
         delayed = whole_rows.to_delayed().reshape(-1).tolist()
     elif isinstance(source, import_module("dask.bag").Bag) or hasattr(source, "partitions"):

@@ -46,12 +46,7 @@ def frame_of_array(values: NDArray[Any], where: str) -> pd.DataFrame:
 
     if values.dtype.kind not in "fiub":
         raise InputError(where, "it does not hold numbers", "give an array of real numbers")
-    if values.ndim not in (2, 3):
-        raise InputError(
-            where,
-            "it is neither a two-dimensional array nor a three-dimensional array of images",
-            "give an array of shape (rows, columns) or (images, height, width)",
-        )
+    demand_axes(values.ndim, where)
     names = _names_of(values.shape, where)
     flat = np.ma.asarray(values).reshape(len(values), len(names))
     with np.errstate(over="ignore"):  # a warning would tell of a long double
@@ -59,6 +54,16 @@ def frame_of_array(values: NDArray[Any], where: str) -> pd.DataFrame:
     frame = pd.DataFrame(cells, columns=names)
     demand_rows(frame, where)
     return frame
+
+
+def demand_axes(axes: int, where: str) -> None:
+    """Raises InputError for an array with another number of axes than a table or pictures have."""
+    if axes not in (2, 3):
+        raise InputError(
+            where,
+            "it is neither a two-dimensional array nor a three-dimensional array of images",
+            "give an array of shape (rows, columns) or (images, height, width)",
+        )
 
 
 def schema_of_pictures(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Schema | None:
@@ -126,7 +131,7 @@ def read_npz(path: File, array: str | None = None) -> pd.DataFrame:
         name = wanted(arrays, array, path.name)
         frame = frame_of_array(_member(archive, name, path), name)
         if array is None and "feature_names" in arrays:
-            _name_columns(frame, _member(archive, "feature_names", path))
+            frame.columns = stored_names(_member(archive, "feature_names", path), frame.shape[1])
         if array is None and "y" in arrays:
             _append_y(frame, _member(archive, "y", path))
     return frame
@@ -290,15 +295,16 @@ def _demand_size(size: int, path: File) -> None:
         )
 
 
-def _name_columns(frame: pd.DataFrame, names: NDArray[Any]) -> None:
-    """Give the columns the archive's own names."""
-    if names.dtype.kind not in "US" or names.shape != (frame.shape[1],):
+def stored_names(names: NDArray[Any], columns: int) -> list[str]:
+    """The archive's own names ``(columns,)`` of the columns of X. Raises InputError for what is not
+    one text for each."""
+    if names.dtype.kind not in "US" or names.shape != (columns,):
         raise InputError(
             "feature_names", "it does not hold one name per column of X", "save one name per column"
         )
-    text = [str(name) for name in names.astype(str)]
+    text: list[str] = names.astype(str).tolist()
     check_names(text, "feature_names")
-    frame.columns = text
+    return text
 
 
 def _append_y(frame: pd.DataFrame, y: NDArray[Any]) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from os import PathLike
+from os.path import isfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcore.datasets.columnar import schema_in_archive, schema_of_pictures
-from dpcore.datasets.files import extension, is_file
+from dpcore.datasets.files import extension
 from dpcore.schema import Schema
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def schema_with(source: Source, array: str | None = None) -> Schema | None:
     if beside is not None or not isinstance(source, str | PathLike):
         return beside
     path = Path(source)
-    archive = extension(path) == ".npz" and is_file(path)
+    archive = extension(path) == ".npz" and isfile(path)
     return schema_in_archive(path, array) if archive else None
 
 
@@ -37,7 +38,7 @@ def schema_beside(source: Source) -> Schema | None:
     if not isinstance(source, str | PathLike) or not extension(Path(source)):
         return None
     beside = schema_path(source)
-    return Schema.from_toml(beside) if is_file(beside) else None
+    return Schema.from_toml(beside) if isfile(beside) else None
 
 
 def schema_path(path: str | PathLike[str]) -> Path:

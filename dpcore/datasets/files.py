@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 from os import PathLike, fspath
+from os.path import isdir, isfile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -54,10 +55,10 @@ def check_path(source: str | PathLike[str]) -> None:
     path = Path(fspath(source))
     if "://" in fspath(source):
         raise InputError(name_of(path), "it is a URL", "download the file and give its path")
-    if is_folder(path):
+    if isdir(path):
         raise InputError(name_of(path), "it is a folder", "give one file")
     demand_table(path)
-    if not is_file(path):
+    if not isfile(path):  # also of a path that no system accepts
         raise InputError(name_of(path), "there is no such file", "check the path")
 
 
@@ -112,6 +113,17 @@ def extension(path: File) -> str:
     return next((ending for ending in TABLE_FILES if name.endswith(ending)), "")
 
 
+def extension_for(path: File, array: str | None) -> str:
+    """The same, where ``array`` is read of it. Raises InputError where no file of its kind has
+    named arrays."""
+    ending = extension(path)
+    if array is not None and ending != ".npz":
+        raise InputError(
+            "array", "only an .npz file has named arrays", "leave it out, or give an .npz file"
+        )
+    return ending
+
+
 def usual_separator(path: File) -> str:
     """What separates the columns of a delimited file that says so by its ending alone."""
     return "\t" if extension(path).startswith(".tsv") else ","
@@ -122,22 +134,6 @@ def name_of(source: Any) -> str:
     if isinstance(source, str | PathLike):
         return Path(fspath(source)).name or "path"
     return "array" if isinstance(source, np.ndarray) else "data frame"
-
-
-def is_file(path: Path) -> bool:
-    """Whether a path names a file; a path that no system accepts does not."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
-
-
-def is_folder(path: Path) -> bool:
-    """Whether a path names a folder; a path that no system accepts does not."""
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
-        return False
 
 
 def home() -> Path:

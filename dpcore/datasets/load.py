@@ -24,7 +24,7 @@ from dpcore.datasets.files import (
     check_path,
     demand_rows,
     demand_table,
-    extension,
+    extension_for,
     usual_separator,
 )
 from dpcore.errors import InputError
@@ -182,11 +182,7 @@ def _from_file(
     from dpcore.datasets.columnar import read_npz, read_parquet
     from dpcore.datasets.delimited import read_delimited
 
-    ending = extension(path)
-    if array is not None and ending != ".npz":
-        raise InputError(
-            "array", "only an .npz file has named arrays", "leave it out, or give an .npz file"
-        )
+    ending = extension_for(path, array)
     if ending == ".npz":
         return read_npz(path, array)
     if ending == ".parquet":
