@@ -208,7 +208,8 @@ def account_command(composition: Composition) -> str:
     for name, value in (
         record | {"delta": composition.delta, "adjacency": composition.adjacency}
     ).items():
-        words += [f"--{name.replace('_', '-')}", _word(value)]
+        text = number(value) if isinstance(value, float) else str(value)
+        words += [f"--{name.replace('_', '-')}", text]
     return shlex.join([*words, "--method", ",".join(method.name for method in methods)])
 
 
@@ -258,10 +259,6 @@ def _record(event: Event, repeats: int) -> dict[str, Any]:
     if event.sampling != "none":
         record |= {"sampling": event.sampling, "sampling_rate": event.sampling_rate}
     return record
-
-
-def _word(value: Any) -> str:
-    return number(value) if isinstance(value, float) else str(value)
 
 
 def account_script(composition: Composition) -> str:

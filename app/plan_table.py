@@ -124,21 +124,13 @@ def _read(choices: Any, text: str, readers: Mapping[str, Reader]) -> Any:
     return chosen(choices, query, readers)
 
 
-def _model(text: str) -> str:
-    return str(among(declarations())(text))
-
-
-def _total(text: str) -> float:
-    return float(among([written(total) for total in TOTALS])(text))
-
-
 _COMMON: dict[str, Reader] = {
     **{name: between(*RANGES[name]) for name in ("rows", "delta")},
-    "total": _total,
+    "total": lambda text: float(among([*map(written, TOTALS)])(text)),
 }
 _OF_LINE: dict[str, Reader] = {
     **{name: between(*RANGES[name]) for name in ("parts", "times", "keeps", "epsilon")},
     "name": str,
-    "model": _model,
+    "model": lambda text: str(among(declarations())(text)),
     "locked": lambda text: among("1")(text) == "1",
 }

@@ -33,7 +33,10 @@ def flags(**server: Any) -> list[str]:
     """The settings as options of ``streamlit run``; server: other ones of that table."""
     values = settings()
     values["server"] |= server
-    return [f"--{name}={_word(value)}" for name, value in _flat(values, "")]
+    return [
+        f"--{name}={value if isinstance(value, str) else json.dumps(value)}"
+        for name, value in _flat(values, "")
+    ]
 
 
 def call_nobody() -> None:
@@ -100,7 +103,3 @@ def _flat(table: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
             yield from ((f"{prefix}{name}", item) for item in value)
         else:
             yield f"{prefix}{name}", value
-
-
-def _word(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)

@@ -96,7 +96,8 @@ def write_site(
         page = _made(name, tell)
         _write(folder / f"{name}.html", page_html(page))
         if name in names():
-            entries.append(Entry(f"{name}.html", page.title, _story(name)))
+            story = next((t.story for t in offered() if t.name == name), texts.COMPOSE_ABOUT)
+            entries.append(Entry(f"{name}.html", page.title, story))
     if with_lessons:
         tell("the path")
         file = f"{site_lessons.PATH}.html"
@@ -135,10 +136,6 @@ def _write(path: Path, text: str) -> None:
     if size > LARGEST:
         raise InputError(path.stem, texts.too_large(size), texts.LEAVE_OUT)
     path.write_text(text, encoding="utf-8")
-
-
-def _story(name: str) -> str:
-    return next((table.story for table in offered() if table.name == name), texts.COMPOSE_ABOUT)
 
 
 # ---------------------------------------------------------------- Explore

@@ -51,7 +51,7 @@ from app.texts import explore as texts
 from app.texts.frame import literal
 from app.widgets import Apply, box, field, pick, slide
 from dpcore.datasets.catalogue import BundledCorpus
-from dpcore.declaration import Method, Model, declarations
+from dpcore.declaration import Method, declarations
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.yardstick import metric_of
 from dpcore.figures.budget import NOTE
@@ -444,14 +444,10 @@ def _models(scenario: Scenario, table: Data | None) -> list[tuple[str, int]]:
     others = [
         opening(scenario.data, model)
         for model, other in declarations().items()
-        if model != scenario.model and _suits(other, table)
+        if model != scenario.model
+        and (other.reads == "features" if table is None else other.suits(table.schema))
     ]
     return own + [(other.model, other.components) for other in others]
-
-
-def _suits(model: Model, table: Data | None) -> bool:
-    """Whether a table has what a model reads; where none is there yet, rows of features."""
-    return model.reads == "features" if table is None else model.suits(table.schema)
 
 
 def _select(

@@ -309,7 +309,10 @@ def _turned_piece(piece: Piece) -> Piece:
 
 def _mirrored(pair: Pair) -> Pair:
     """The symmetric pair whose losses above 0 are those of ``pair``; what is left has loss 0."""
-    above = tuple(_above_zero(piece) for piece in pair.pieces)
+    above = tuple(
+        replace(piece, low=max(piece.low, float(piece.position(np.zeros(())))))
+        for piece in pair.pieces
+    )
     revealing = pair.loss > 0.0
     p, q, loss = pair.p[revealing], pair.q[revealing], pair.loss[revealing]
     return Pair(
@@ -320,10 +323,6 @@ def _mirrored(pair: Pair) -> Pair:
         tail=pair.tail,
         filled=True,
     )
-
-
-def _above_zero(piece: Piece) -> Piece:
-    return replace(piece, low=max(piece.low, float(piece.position(np.zeros(())))))
 
 
 def _replaced(mu: float, rate: float, reach: float) -> Pair:

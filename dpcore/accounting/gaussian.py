@@ -58,7 +58,9 @@ def epsilon_of(delta: Real, mu: Real) -> Real:
     """
     delta, mu = _pair(delta, mu)
     inside = (mu > 0.0) & np.isfinite(mu) & (delta > 0.0) & (delta < 1.0)
-    inside &= np.where(inside, delta, 1.0) < _total_variation(np.where(inside, mu, 1.0))
+    shift = np.where(inside, mu, 1.0)
+    variation = np.exp(_log_delta(np.zeros_like(shift), shift).log_delta)  # delta at epsilon 0
+    inside &= np.where(inside, delta, 1.0) < variation
     solved = _solve_epsilon(np.where(inside, delta, 1e-5), np.where(inside, mu, 1.0))
     endless = (mu > 0.0) & (delta < 1.0) & (np.isinf(mu) | (delta <= 0.0))
     return real(np.where(inside, solved, np.where(endless, np.inf, 0.0)))
@@ -105,11 +107,6 @@ def _pair(first: Real, second: Real) -> tuple[Array, Array]:
             "epsilon, delta, mu", "a value is below 0 or not a number", "give values >= 0"
         )
     return left, right
-
-
-def _total_variation(mu: Array) -> Array:
-    """delta at epsilon 0."""
-    return np.asarray(np.exp(_log_delta(np.zeros_like(mu), mu).log_delta))
 
 
 def _mills(x: Array) -> Array:

@@ -351,7 +351,8 @@ def _raised(
         return side.epsilon_below(delta)
 
     level, low = _coarse(releases, delta, below, level, direction)
-    finest = _apart(releases)
+    # No step brings the ends together of samples of fixed size and of vectors of Laplace noise.
+    finest = any(realised(event) is not event for event in releases)
     while not finest and 0 <= level < _MOST:
         gap = high - low
         if not gap > max(_CLOSE * high, _LEAST):
@@ -371,11 +372,6 @@ def _halvings(error: float, end: float) -> int:
     if math.isinf(error) or end <= 0.0:
         return 1
     return max(1, math.ceil(math.log(error / (_CLOSE * end), 4.0)))
-
-
-def _apart(releases: tuple[Event, ...]) -> bool:
-    """Whether no step brings the ends together: samples of fixed size, vectors of Laplace noise."""
-    return any(realised(event) is not event for event in releases)
 
 
 def _finer(

@@ -84,10 +84,6 @@ examples:
 """
 
 
-def _option(name: str) -> str:
-    return "--" + name.replace("_", "-")
-
-
 def run(args: argparse.Namespace) -> None:
     """Answer and print."""
     if args.file is not None:
@@ -182,13 +178,14 @@ def question(args: argparse.Namespace, method: str, **more: Any) -> dict[str, An
     if args.delta is None:
         raise InputError("delta", "none was given", "give one, for example 1e-5")
     _check_settings(args)
+    chosen = ("wbk9", "wbk27") if args.method.strip() == "all" else _WAYS  # of those with a choice
     return {
         "events": _events(args),
         "delta": args.delta,
         "adjacency": args.adjacency,
         "method": method,
         "max_lambda": args.max_lambda if method == "ma" else None,
-        "conversion": args.conversion if method in _conversions(args) else None,
+        "conversion": args.conversion if method in chosen else None,
         **more,
     }
 
@@ -208,11 +205,6 @@ def _check_settings(args: argparse.Namespace) -> None:
             "none of the methods named has a choice of conversions",
             "add wbk9 or wbk27 to --method",
         )
-
-
-def _conversions(args: argparse.Namespace) -> tuple[str, ...]:
-    """The methods that --conversion is about: of all, those with a choice; else those named."""
-    return ("wbk9", "wbk27") if args.method.strip() == "all" else _WAYS
 
 
 def _events(args: argparse.Namespace) -> list[Any]:
@@ -256,4 +248,6 @@ def _check_alone(args: argparse.Namespace) -> None:
 def _check_absent(args: argparse.Namespace, field: str, names: Sequence[str]) -> None:
     for name in names:
         if getattr(args, name, None) is not None:
-            raise InputError(field, f"{_option(name)} was given as well", "set it in the file")
+            raise InputError(
+                field, f"--{name.replace('_', '-')} was given as well", "set it in the file"
+            )

@@ -111,7 +111,8 @@ def _split(
 ) -> tuple[Any, Any]:
     """The rows to fit, and a share of all that is held out. Raises InputError where another row
     would move the choice, and nothing says that this is a rehearsal."""
-    moving = privacy is not None and (privacy.adjacency == "add_remove" or _has_ids(table))
+    has_ids = table.schema is not None and table.schema.person is not None  # more rows, more places
+    moving = privacy is not None and (privacy.adjacency == "add_remove" or has_ids)
     if moving and seed is None:
         raise InputError(
             "test_fraction",
@@ -124,11 +125,6 @@ def _split(
         adjacency = "replace_one" if privacy is None else privacy.adjacency
         parts = table.split(share, seed or 0, adjacency)
     return parts
-
-
-def _has_ids(table: PrivateTable | PrivateCorpus) -> bool:
-    """Whether a column says whose a row is: then a person's further rows move all places."""
-    return table.schema is not None and table.schema.person is not None
 
 
 def check_words(args: argparse.Namespace) -> None:

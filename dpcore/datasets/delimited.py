@@ -115,13 +115,8 @@ def _batches(
             if len(rows):
                 yield pa.record_batch(rows.columns, names=list(wanted))
     if check and watched.quoted:
-        _demand_closed_quotes(path, delimiter)
-
-
-def _demand_closed_quotes(path: File, delimiter: str) -> None:
-    """Refuse a quote that is closed in the middle of a cell or not at all: it swallows rows."""
-    with _records(path, delimiter) as records:
-        deque(records, maxlen=0)
+        with _records(path, delimiter) as records:
+            deque(records, maxlen=0)  # a quote that is not closed at a cell's end swallows rows
 
 
 def header_line(path: File) -> str:
@@ -166,17 +161,13 @@ def _check_header(names: list[str], delimiter: str, where: str) -> None:
                     f"separate the columns with {DELIMITERS[delimiter]}, or state the separator "
                     "in the schema (dpcore schema FILE writes one)",
                 )
-    if 2 * sum(map(_is_numeral, names)) >= len(names):
+    if 2 * sum(re.fullmatch(DECIMAL, name) is not None for name in names) >= len(names):
         raise InputError(
             where,
             "its first line has numbers, not names",
             "add a header line whose names are words",
         )
     check_names(names, where)
-
-
-def _is_numeral(name: str) -> bool:
-    return re.fullmatch(DECIMAL, name) is not None
 
 
 @contextmanager

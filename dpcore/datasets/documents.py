@@ -48,7 +48,7 @@ from dpcore.datasets.words import (
     vocabulary_path,
 )
 from dpcore.errors import InputError
-from dpcore.schema import Column, Schema
+from dpcore.schema import Schema
 
 if TYPE_CHECKING:
     from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
@@ -104,7 +104,13 @@ def load_documents(
         if schema is not None:
             facts = {"unit": schema.unit, "rows_per_person": schema.rows_per_person}
             facts["title"] = schema.title
-            _demand_no_id(schema)
+            if schema.person is not None:
+                raise InputError(
+                    schema.person,
+                    "an id column does not limit the documents per person",
+                    'set role = "ignore", and state the largest number of documents per person in '
+                    "rows_per_person",
+                )
         public = _public(path, vocabulary, text, infer_vocabulary, schema)
         corpus = _sealed(path, public, text, schema)
     if unit is not None:
@@ -114,17 +120,6 @@ def load_documents(
     if facts:
         corpus.schema = replace(corpus.schema, **facts)
     return corpus if words is None else corpus.with_first_words(words)
-
-
-def _demand_no_id(schema: Schema) -> None:
-    """Raise InputError for a column of persons: nothing limits their documents by it."""
-    if schema.person is not None:
-        raise InputError(
-            schema.person,
-            "an id column does not limit the documents per person",
-            'set role = "ignore", and state the largest number of documents per person in '
-            "rows_per_person",
-        )
 
 
 def is_documents(source: Any) -> bool:
@@ -228,7 +223,8 @@ def texts_of(path: File, column: str | None, schema: Schema | None) -> tuple[lis
         )
     from dpcore.datasets.load import read_frame
 
-    stated = [] if schema is None else [c.name for c in schema.columns if _holds_texts(c)]
+    columns = () if schema is None else schema.columns
+    stated = [c.name for c in columns if (c.type, c.role) == ("text", "feature")]
     frame = read_frame(path, separator=None if schema is None else schema.separator)
     if column is None and len(stated) == 1:
         column = stated[0]
@@ -243,10 +239,6 @@ def texts_of(path: File, column: str | None, schema: Schema | None) -> tuple[lis
             "text", f"there is no column {column!r}", "name one of the table's columns"
         )
     return frame[column].tolist(), column
-
-
-def _holds_texts(column: Column) -> bool:
-    return column.type == "text" and column.role == "feature"
 
 
 def demand_texts(path: File) -> None:

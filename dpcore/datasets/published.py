@@ -267,10 +267,6 @@ def _life_science() -> Schema:
     return Schema.ball_of(names, None, LIFE_SCIENCE_RADIUS, unit="compound")
 
 
-def _acs() -> Schema:
-    return Schema(tuple(Column(f"x{i + 1}", type="binary") for i in range(23)))
-
-
 def _ipums_br() -> Schema:
     most = [255.0 if i in COUNTED else 1.0 for i in range(52)]
     numbers = (Column(f"x{i + 1}", lower=0, upper=high) for i, high in enumerate(most))
@@ -281,7 +277,7 @@ WIDE = {
     "lifesci": _life_science,
     "olivetti_faces": lambda: schema_of_bytes(Image(64, 64)),
     "ipums_br": _ipums_br,
-    "acs": _acs,
+    "acs": lambda: Schema(tuple(Column(f"x{i + 1}", type="binary") for i in range(23))),
     "mnist": lambda: schema_of_bytes(Image(28, 28)),
 }
 

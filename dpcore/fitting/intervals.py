@@ -88,14 +88,6 @@ def sampled(fit: Fit, count: int, rng: np.random.Generator) -> pd.DataFrame:
     return rows
 
 
-def _nothing(settings: Any) -> str:
-    return ""
-
-
-def _none(parameters: Any) -> Mask:
-    return np.zeros(1, dtype=bool)
-
-
 @dataclass(frozen=True)
 class Uncertainty:
     """What a model declares for its intervals.
@@ -126,8 +118,8 @@ class Uncertainty:
     variances: tuple[str, ...] = ()
     cosines: tuple[str, ...] = ()
     from_zero: Callable[[list[str], Mask], str] | None = None
-    refuse: Callable[[Any], str] = _nothing
-    lost: Callable[[Any], Mask] = _none
+    refuse: Callable[[Any], str] = lambda settings: ""
+    lost: Callable[[Any], Mask] = lambda parameters: np.zeros(1, dtype=bool)
     explained: Callable[[Arrays, Arrays, Array], float] | None = None
     alone: Draw | None = None
     gained: Callable[[Arrays, Array], float] | None = None
@@ -267,11 +259,6 @@ class _Simulated:
     def sentence(self) -> str:
         return self._distinguished(self._distances(self.uncertainty.draw, 0)[0])
 
-    @property
-    def _inside_limits(self) -> bool:
-        """Whether places lie where rows do, and each column has its limits."""
-        return self.uncertainty.from_zero is None and self.schema.ball is None
-
     def _distinguished(self, moved: Arrays) -> str:
         """What can be told apart; how many rows of each person counted is not known."""
         who, sentence = self.fit.guarantee, self._by_distances(moved)
@@ -374,7 +361,8 @@ class _Simulated:
         for name, value in self.released.items():
             reaches = [np.quantile(np.abs(law[name]), level, axis=0) for law in moved]
             reach = self.uncertainty.widen * np.max(reaches, axis=0)
-            inside = name == self.uncertainty.places and self._inside_limits
+            boxed = self.uncertainty.from_zero is None and self.schema.ball is None
+            inside = name == self.uncertainty.places and boxed  # places lie where rows do
             middle = np.clip(value, *self.limits.T) if inside else value  # no farther from any
             ends = np.stack([middle - reach, middle + reach], axis=-1)
             intervals[name] = ends

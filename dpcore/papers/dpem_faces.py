@@ -67,7 +67,8 @@ def compare(
     run: Run, pictures: Array, side: int, epsilons: Sequence[float], pools: Sequence[int]
 ) -> str:
     """Every curve on square pictures ``(n, side * side)``."""
-    scaled, normed = _as_in_the_program(pictures), _each_by_itself(pictures)
+    scaled = _as_in_the_program(pictures)
+    normed = _unit(pictures - pictures.mean(axis=1, keepdims=True))  # needs no other picture
     curves = {STATED: scaled, CODED: scaled, PROVED: normed}
     for factor in pools:
         name = f"{PROVED}, pooled to {side // factor} x {side // factor}"
@@ -103,11 +104,6 @@ def _as_in_the_program(pictures: Array) -> Array:
     """Centred by the data, and scaled so that the largest row has norm 1."""
     faces = _centred(pictures)
     return np.asarray(faces / np.linalg.norm(faces, axis=1).max())
-
-
-def _each_by_itself(pictures: Array) -> Array:
-    """Every picture without its own mean, at norm 1: what needs no other picture."""
-    return _unit(pictures - pictures.mean(axis=1, keepdims=True))
 
 
 def _unit(rows: Array) -> Array:

@@ -104,7 +104,9 @@ def _centres(run: Run, table: PrivateTable, words: str, rare: int, draws: int) -
     middle = persons.mean(axis=0)
     away = middle - crowd.mean(axis=0)
     unit = float(np.std(crowd @ (away / np.linalg.norm(away))))
-    people = public.center + public.half_range * np.vstack([crowd[:: _every(crowd)], persons])
+    people = public.center + public.half_range * np.vstack(
+        [crowd[:: max(1, len(crowd) // DRAWN)], persons]
+    )
     run.row("people", 0.0, None, panel=words, cloud=np.round(people, 1).tolist())
     best = yardstick("gmm").converged(table, SETTING.components, SETTING.options())
     plain = fit_grid("gmm", table, privacy=None, as_private=True, **SETTING.options())
@@ -133,11 +135,6 @@ def _centres(run: Run, table: PrivateTable, words: str, rare: int, draws: int) -
     for curve, centres in marked.items():
         for x, y in public.center + public.half_range * centres.reshape(-1, 2):
             run.row(curve, x, y, panel=words)
-
-
-def _every(crowd: Array) -> int:
-    """Of how many persons of the crowd one is drawn."""
-    return max(1, len(crowd) // DRAWN)
 
 
 def _nearest(means: Array, person: Array) -> Array:

@@ -125,7 +125,7 @@ def stored_result(name: str) -> Regenerated:
     record = record_of(name)
     result = Reproduction(
         record["title"],
-        tuple(_whole_row(row) for row in record["rows"]),
+        tuple({"y": None, "low": None, "high": None, "note": "", **row} for row in record["rows"]),
         record["finding"],
         tuple(Panel(**panel) for panel in record["panels"]),
     )
@@ -190,10 +190,6 @@ def _short_row(row: Row) -> Row:
         for key, value in row.items()
         if value is not None and value != ""
     }
-
-
-def _whole_row(row: Row) -> Row:
-    return {"y": None, "low": None, "high": None, "note": "", **row}
 
 
 def _as_text(record: dict[str, Any]) -> str:

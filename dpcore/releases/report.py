@@ -145,8 +145,8 @@ def promise(dossier: dict[str, Any]) -> Iterator[str]:
         f'<div class="promise"><p><strong>epsilon = {show_bound(guarantee["epsilon"])}, delta = '
         f"{show_delta(guarantee['delta'])}</strong>, {escape(guarantee['protects'])}. Proved.</p>"
         f"<p>Somebody who knows everybody else's {thing}s, and two candidates for "
-        f"those of one {escape(guarantee['unit'])}, picks the right one at most {_up(chance)} "
-        f"times in 100; a coin toss is right 50 times.</p>"
+        f"those of one {escape(guarantee['unit'])}, picks the right one at most "
+        f"{min(100, math.ceil(chance))} times in 100; a coin toss is right 50 times.</p>"
         f"<p>{_delta_in_words(guarantee['delta'])}</p></div>"
     )
 
@@ -453,8 +453,3 @@ def _assumed(dossier: dict[str, Any]) -> Iterator[str]:
     yield _lines(heads, map(_title, columns), limits)
     if len(columns) < many:
         yield f"<p>dossier.json holds the limits of {many - len(columns):,} more columns.</p>"
-
-
-def _up(chance: float) -> int:
-    """Rounded up: a bound stays one."""
-    return min(100, int(-(-chance // 1)))

@@ -52,7 +52,7 @@ def parsed(text: str, name: str) -> dict[str, Any]:
     Raises InputError for text that is not TOML or not a schema.
     """
     try:
-        if len(text) > LARGEST_FILE or _most_dots(text) > 5000:
+        if len(text) > LARGEST_FILE or any(line.count(".") > 5000 for line in text.splitlines()):
             raise ValueError  # a key of many parts takes tomllib the square of their number
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -147,22 +147,14 @@ def _only_keys(field: str, entries: Mapping[str, Any], allowed: Sequence[str]) -
             raise InputError(field, f"{key!r} is not known", remedy)
 
 
-def _most_dots(text: str) -> int:
-    """Dots of the line that has most."""
-    return max((line.count(".") for line in text.splitlines()), default=0)
-
-
 def _refuse(path: Path, problem: str, remedy: str) -> NoReturn:
     raise InputError(path.name or str(path), problem, remedy) from None
 
 
 def _toml_table(header: str, entries: Mapping[str, Any]) -> str:
-    lines = [f"{key} = {toml_value(entries[key])}" for key in entries if _said(entries[key])]
+    stated = {key: value for key, value in entries.items() if value is not None and value != ()}
+    lines = [f"{key} = {toml_value(value)}" for key, value in stated.items()]
     return "\n".join([f"[{header}]", *lines]) + "\n"
-
-
-def _said(value: Any) -> bool:
-    return value is not None and value != ()
 
 
 def toml_value(value: Any) -> str:
