@@ -341,6 +341,23 @@ def test_lists_and_frames_are_read_in_the_schemas_notation() -> None:
         read.rows([["12/31/2020", 2.5, 1, 0]])
 
 
+def test_the_json_schema_says_how_a_date_is_written(tmp_path: Path) -> None:
+    """It spoke of a number of days alone."""
+    frame = pd.DataFrame({"day": ["31.12.2020"] * 40})
+    day = Column("day", type="date", date_format="DD.MM.YYYY", lower=0, upper=18_629)
+    place, privacy = tmp_path / "l.sqlite", dp.Privacy(0.5, 1e-6)
+    dp.BudgetLedger.create(place, Amount(1.0, 1e-5))
+    table = dp.load(frame, schema=Schema((day,)))
+    dp.release("mean", table, privacy=privacy, ledger=place, out=tmp_path / "out")
+    (entry,) = dp.open_release(tmp_path / "out").to_json_schema()["properties"].values()
+    assert entry["description"] == (
+        "a date from 1970-01-01 to 2021-01-02, or a number in days since 1970-01-01; null counts "
+        "as 9314.5"
+    )
+    for cell in ("2020-12-31", 18_627, None):
+        jsonschema.Draft202012Validator(entry).validate(cell)
+
+
 # --- hostile tables -------------------------------------------------------------------------------
 
 ODD_TABLES: list[tuple[Callable[[], Any], str]] = [

@@ -26,6 +26,7 @@ from dpcore.privacy import Guarantee, Proof
 from dpcore.releases.dossier import ODD, ledger_of, odd, read_verified
 from dpcore.schema import Schema, categories_meant, category_meant, numbers_meant, numbers_of
 from dpcore.schema.cells import demand_column
+from dpcore.schema.forms import day_of
 from dpcore.schema.frames import frame_of
 from dpcore.wall.data.clipping import HUGE, PublicFrame, clip_to_ball
 
@@ -537,9 +538,15 @@ class OpenedRelease:
             "maximum": number.upper,
             "description": f"{f'in {column.unit}; ' if column.unit else ''}null {counts}",
         }
-        return (
-            {**entry, "type": ["number", "boolean", "null"]} if column.type == "binary" else entry
-        )
+        if column.type == "binary":
+            return {**entry, "type": ["number", "boolean", "null"]}
+        if column.type == "date":
+            ends = (number.lower, number.upper)  # none of these where a ball bounds rows
+            first, last = (None if end is None else day_of(end) for end in ends)
+            between = "" if None in (first, last) else f" from {first} to {last}"
+            entry["description"] = f"a date{between}, or a number {entry['description']}"
+            return {**entry, "type": ["string", "number", "null"], "format": "date"}
+        return entry
 
     def _answer(self) -> dict[str, Any]:
         """What is said of a row, in the words of JSON Schema."""
