@@ -15,6 +15,7 @@ FRAMED = (
     "{ let other = true; try { other = top.origin !== origin; } catch {} "
     'document.documentElement.toggleAttribute("data-framed", other); }'
 )
+SCRIPTS = ("numbers", "pages", "present")  # modules of every page
 
 
 @cache
@@ -24,7 +25,8 @@ def app_text(name: str) -> str:
 
 
 def frame() -> None:
-    """The style sheet, how boxes of numbers take a comma, and present mode; once per run.
+    """The style sheet, how boxes of numbers take a comma, how the list of pages closes, and present
+    mode; once per run.
 
     A link with ``present=1`` opens in present mode, also where the session goes on to other pages.
     """
@@ -33,7 +35,7 @@ def frame() -> None:
         st.session_state["present"] = True
     st.query_params.pop("present", None)
     wanted = "true" if st.session_state.get("present") else "false"
-    scripts = "".join(f"(() => {{{joined(name)}}})();" for name in ("numbers", "present"))
+    scripts = "".join(f"(() => {{{joined(name)}}})();" for name in SCRIPTS)
     flag = f"document.documentElement.dataset.presentAsked = {wanted};"
     st.html(f"<script>{FRAMED} {flag} {scripts}</script>", unsafe_allow_javascript=True)
 

@@ -988,6 +988,23 @@ def test_the_names_of_the_pages_have_the_bar_s_line_to_themselves(
     assert not page.evaluate(BAR, max(frame_texts.PROVENANCE.values(), key=len))
 
 
+def test_on_a_phone_the_list_of_pages_closes_once_a_page_is_chosen(
+    new_page: Any, server: Any
+) -> None:
+    page = new_page(width=390, height=844)
+    page.goto(server(None))
+    wait_until_complete(page)
+    pages = page.get_by_test_id("stSidebar")
+    for click in (page.get_by_role("link", name="Learn"), page.get_by_label("Collapse sidebar")):
+        page.get_by_test_id("stExpandSidebarButton").click()
+        click.click()  # nothing lies above it
+        page.wait_for_function(
+            "document.querySelector('[data-testid=stSidebar]').dataset.collapsed === 'true'"
+        )
+    assert page.url.endswith("/learn")
+    assert pages.bounding_box()["x"] < 0
+
+
 def test_long_names_of_columns_leave_the_list_of_views_its_word(new_page: Any, server: Any) -> None:
     page = new_page(width=1024, height=768)
     page.goto(f"{server(None)}/?data=iris")
