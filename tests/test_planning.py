@@ -559,6 +559,35 @@ def test_a_delta_that_could_publish_a_row_is_said(monkeypatch: pytest.MonkeyPatc
     assert of_three.plan(1.0, 0.02).notes
 
 
+def persons_of(rows: int, **facts: Any) -> Schema:
+    ids = Column("who", role="id", type="text")
+    return Schema((*BOX.columns, ids), rows_per_person=rows, **facts)
+
+
+def test_persons_of_many_rows_are_planned_as_those_of_one() -> None:
+    """Of equal weight exactly; so few persons that there were fewer than centres were refused."""
+    many, one = (
+        utility_curve("kmeans", persons_of(m, equal_weight=True), 400 * m, worlds=(MIDDLING,))
+        for m in (1000, 1)
+    )
+    for field in ("rho", "median"):
+        np.testing.assert_array_equal(getattr(many, field), getattr(one, field))
+    with pytest.raises(InputError, match="count 1,001 times in all, which is too often"):
+        utility_curve("kmeans", persons_of(1001, equal_weight=True), 10**6)
+
+
+def test_a_plan_guesses_as_many_rows_as_a_mean_does() -> None:
+    """Where rows of persons count alike, one for each: with 100, far too many are clipped."""
+    rho = float(rho_of(1.0, STOPS_DELTA))
+
+    def says(*options: tuple[str, Any], rows: int = 30_000) -> float:
+        found = utility_curve("mean", persons_of(100), rows, "replace_one", options, (MIDDLING,))
+        return found.at(rho)[1]
+
+    assert says() < 0.5, "releases keep 0.38"
+    assert says(("rows", 30_000)) > 0.8
+
+
 def of_unit(rows: int, unit: str = "patient") -> Schema:
     return Schema(BOX.columns, unit=unit, rows_per_person=rows)
 

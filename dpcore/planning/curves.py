@@ -4,7 +4,8 @@ Rows are drawn from the public schema, as many as are said to be there; no table
 lie inside their limits decides what is kept and is not public, so easy, medium and hard ones are
 drawn, as the model's declaration has them, and a curve has the range over all of them. Of more than
 :data:`MOST_ROWS`, or fewer of a slow model, so many are simulated and costs are scaled: noise
-matters relative to the rows, so twice the rows keep as much at a quarter of the cost.
+matters relative to the rows, so twice the rows keep as much at a quarter of the cost. So do persons
+of m rows with m times the noise, which are simulated with one row each.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.fitting.recipe import recipe
 from dpcore.releases.api import demand_whole
 from dpcore.schema import Schema
+from dpcore.wall.data.persons import demand_computable
 from dpcore.wall.table import PrivateTable
 
 STOPS_DELTA = 1e-5
@@ -35,6 +37,7 @@ WORLDS = ("easy", MIDDLING, "hard")  # as a model's declaration has them
 DIFFICULTIES = ("easy", "medium", "hard")  # the same, as sentences have them
 TABLES, DRAWS = 3, 4  # drawn from the schema for each world, and noise draws on each
 LEAST_ROWS, MOST_ROWS = 1_000, 2_000  # simulated, of slow models and of others
+FEWEST = 300  # simulated, of persons with several rows
 LEAST_GAIN = 1e-9
 
 
@@ -132,16 +135,38 @@ def utility_curve(
             "its bounds were read from the data",
             "state limits that you could print before seeing the data",
         )
+    demand_computable(schema, together := schema.rows_per_person)
     slow = declaration(model).cost > 1.0
-    sampled = min(rows, LEAST_ROWS if slow else MOST_ROWS)
-    shares = [_kept_in(model, schema, sampled, adjacency, options, world) for world in worlds]
+    sampled = min(max(rows // together, FEWEST), rows, LEAST_ROWS if slow else MOST_ROWS)
+    alone = replace(schema, rows_per_person=1)
+    guessed = _guess(model, schema, adjacency, dict(options), sampled / rows, sampled // together)
+    shares = [_kept_in(model, alone, sampled, adjacency, guessed, world) for world in worlds]
     least = np.min([np.quantile(share, 0.1, axis=1) for share in shares], axis=0)
     most = np.max([np.quantile(share, 0.9, axis=1) for share in shares], axis=0)
     middle = np.median(shares[worlds.index(MIDDLING)], axis=1)
     low, median, high = (_rising(np.asarray(line)) for line in (least, middle, most))
-    rho = np.asarray(rho_of(np.array(STOPS), STOPS_DELTA)) * (sampled / rows) ** 2
+    rho = np.asarray(rho_of(np.array(STOPS), STOPS_DELTA)) * (sampled * together / rows) ** 2
     start = np.zeros(1)
     return UtilityCurve(*(np.concatenate([start, line]) for line in (rho, low, median, high)))
+
+
+def _guess(
+    model: str,
+    schema: Schema,
+    adjacency: str,
+    options: dict[str, Any],
+    share: float,
+    persons: int,
+) -> tuple[tuple[str, Any], ...]:
+    """Options with the guess of how many rows there are, where one is made, of a share of them:
+    where nobody makes it, each person is taken to have one."""
+    guess = options.get("rows")
+    if isinstance(guess, int):
+        options["rows"] = max(1, round(share * guess))
+    elif "rows" in recipe(model).options.options() and adjacency == "replace_one":
+        if schema.person is not None and not schema.equal_weight and schema.rows_per_person > 1:
+            options["rows"] = max(1, persons)
+    return tuple(options.items())
 
 
 @lru_cache(maxsize=384)

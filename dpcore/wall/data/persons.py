@@ -95,6 +95,17 @@ def demand_all_of_a_row(adjacency: str) -> None:
         )
 
 
+def demand_computable(schema: Schema, most: int) -> None:
+    """Raise InputError where the rows of a person of equal weight would count too often."""
+    if schema.equal_weight and most > MOST_TIMES:
+        raise InputError(
+            "rows_per_person",
+            f"with equal_weight the rows of every {schema.unit} count {most:,} times in all, which "
+            "is too often to compute",
+            f"give at most {MOST_TIMES:,}, or leave equal_weight out",
+        )
+
+
 def limited(table: PrivateTable, name: str, most: int) -> tuple[PrivateTable, int]:
     """The rows that count, at most ``most`` of each id in the column ``name``, and how many ids.
 
@@ -104,13 +115,7 @@ def limited(table: PrivateTable, name: str, most: int) -> tuple[PrivateTable, in
     number that floats do not tell from others, or as :func:`~dpcore.schema.numbers_of` does.
     """
     schema = demand_bounds(table)
-    if schema.equal_weight and most > MOST_TIMES:
-        raise InputError(
-            "rows_per_person",
-            f"with equal_weight the rows of every {schema.unit} count {most:,} times in all, which "
-            "is too often to compute",
-            f"give at most {MOST_TIMES:,}, or leave equal_weight out",
-        )
+    demand_computable(schema, most)
     if not isinstance(table, PartedTable):
         ids, rows = _marks(table._frame, schema, name)
         times, persons = _times(ids, rows, most, equal=schema.equal_weight)
