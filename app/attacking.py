@@ -202,7 +202,7 @@ def _said(attack: Attack, step: int, running: str, unit: str) -> str:
     guarantee = replace(attack.guarantees[step], unit=unit)
     proved = texts.NOTHING_PROVED
     if guarantee.epsilon is not None:
-        best = math.ceil(50.0 * float(np.max(attack.ceiling[step] + 1.0 - attack.alarms)))
+        best = math.ceil(100.0 * float(attack.best[step]))
         alone = Event(EpsilonDelta(guarantee.epsilon, guarantee.delta or 0.0))
         allowed = round(100.0 * float(guess_rate([alone])))
         proved = texts.bound(best, guarantee.epsilon, allowed)

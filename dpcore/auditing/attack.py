@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.accounting.losses import tradeoff
+from dpcore.accounting.losses import delta_curve, tradeoff
 from dpcore.arrays import Array, Mask
 from dpcore.auditing.estimate import epsilon_lower_bound, gaussian_lower_bound
 from dpcore.auditing.fits import Pair, all_normal
@@ -44,8 +44,9 @@ class Attack:
     along ``(S, 2, n)``: log-likelihood ratios in their own deviations, the first table's around 0.
     across ``(S, 2, n)``: another direction of what was released, in deviations of its noise.
     alarms ``(m,)``: shares of false alarms. hits ``(S, m)``: the attacker's share of hits at them;
-    ceiling ``(S, m)``: no attacker hits more often, proved; NaN where nothing is. rates ``(S,)``:
-    right guesses. shown ``(S,)``: the epsilon that this shows at least, with 95% confidence.
+    ceiling ``(S, m)``: no attacker hits more often, proved; NaN where nothing is. best ``(S,)``:
+    the same of right guesses, whatever the false alarms. rates ``(S,)``: right guesses. shown
+    ``(S,)``: the epsilon that this shows at least, with 95% confidence.
     guarantees: of one fit at each budget. What is measured is NaN at budgets not yet played.
     """
 
@@ -55,6 +56,7 @@ class Attack:
     alarms: Array
     hits: Array
     ceiling: Array
+    best: Array
     rates: Array
     shown: Array
     guarantees: tuple[Guarantee, ...]
@@ -126,10 +128,12 @@ def unplayed(
     """What is known before anybody plays: the guarantees, and with them the ceilings."""
     grid = fit_grid(model, pair.first, privacy=requests, seed=0, **options)
     guarantees = tuple(grid.guarantee(s) for s in range(len(requests)))
-    ceiling = np.full((len(requests), len(ALARMS)), np.nan)
+    ceiling, best = np.full((len(requests), len(ALARMS)), np.nan), np.full(len(requests), np.nan)
     for s, guarantee in enumerate(guarantees):
         if guarantee.epsilon is not None:
-            ceiling[s] = 1.0 - tradeoff(grid.ledger.at(s).events, ALARMS)
+            events = grid.ledger.at(s).events
+            ceiling[s] = 1.0 - tradeoff(events, ALARMS)
+            best[s] = 0.5 + 0.5 * delta_curve(events, np.zeros(1))[0]
     clouds, unknown = np.full((len(requests), 2, runs), np.nan), np.full(len(requests), np.nan)
     return Attack(
         tuple(float(request.epsilon or 0.0) for request in requests),
@@ -138,6 +142,7 @@ def unplayed(
         ALARMS,
         np.full_like(ceiling, np.nan),
         ceiling,
+        best,
         unknown,
         unknown,
         guarantees,
