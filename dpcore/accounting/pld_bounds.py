@@ -89,6 +89,10 @@ class PldBounds:
         """The lower end."""
         return max(0.0, max(c.epsilon(delta) - raised for c, raised in self.below()))
 
+    def delta_below(self, epsilon: float) -> float:
+        """The lower end of delta."""
+        return max(composition.delta(epsilon + raised) for composition, raised in self.below())
+
     def above(self) -> list[Composition]:
         """One composition, or two where a row removed and a row added differ."""
         return [
