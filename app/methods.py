@@ -18,7 +18,7 @@ from dpcore.accounting.pairs import pairs
 from dpcore.accounting.zcdp import total_rho
 from dpcore.evaluation.composition import Row, agreements, repeated
 from dpcore.privacy.adjacency import protects
-from dpcore.privacy.guarantee import show, show_bound
+from dpcore.privacy.guarantee import show, show_bound, show_most
 
 
 def drawer_open() -> bool:
@@ -58,7 +58,7 @@ def _method_row(row: Row, events: Events) -> str:
     if row.bound is None:
         return f'<tr class="dp-refused">{name}<td colspan="6">{escape(row.refusal)}</td></tr>'
     bound = row.bound
-    lower = "" if bound.lower is None else show(float(bound.lower))
+    lower = "" if bound.lower is None else show_most(float(bound.lower))
     cells = (
         show_bound(float(bound.epsilon)),
         lower,
@@ -153,7 +153,7 @@ def _exact(events: Events, bound: Bound) -> str:
 def _pld(events: Events, bound: Bound) -> str:
     ends = ""
     if bound.lower is not None and float(bound.lower) < float(bound.epsilon):
-        ends = f" (between {show(float(bound.lower))} and {show_bound(float(bound.epsilon))})"
+        ends = f" (between {show_most(float(bound.lower))} and {show_bound(float(bound.epsilon))})"
     return f"δ(ε) = E[(1 − e^(ε − L))₊], L the sum of all privacy losses; upper end of ε{ends}"
 
 

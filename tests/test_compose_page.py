@@ -340,6 +340,14 @@ def test_without_replacement_the_true_price_is_an_interval() -> None:
     assert any(compose_texts.printed_epsilon(2.38, 20, 2.383) in t for t in texts(page))
 
 
+def test_lower_ends_are_rounded_down() -> None:
+    assert "between 1.66 and 2.01." in compose_texts.smallest_epsilon(20, 1.6666, 2.001)
+    found = price_list([Event(Gaussian(20.0))], 1e-5, (1, 100))
+    lowers = {**found.lowers, "exact": np.array([0.01, 1.6666])}
+    (bars, *_) = prices_scene(replace(found, lowers=lowers), count=100).panels
+    assert "true ε at least 1.66'" in repr(bars.layers)
+
+
 @pytest.mark.parametrize("name", ["vips_lda", "vips_adult_6", "abadi"])
 def test_pairs_of_samples_are_never_below_the_true_price(name: str) -> None:
     asked = opening(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcore.privacy.guarantee import show, show_bound, show_delta
+from dpcore.privacy.guarantee import show, show_bound, show_delta, show_most
 
 HEADING = "See how privacy costs add up."
 LEAD = (
@@ -119,7 +119,7 @@ def printed_epsilon(printed: float, k: int, ours: float) -> str:
 
 def smallest_epsilon(k: int, low: float | None, value: float) -> str:
     """The smallest epsilon; low: its lower end, where that is another number."""
-    between = "" if low is None else f"between {show(low)} and "
+    between = "" if low is None else f"between {show_most(low)} and "
     return f"The smallest ε at k = {k:,} is {between}{show_bound(value)}."
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from dpcore.privacy.guarantee import show
 
 # The head of the page.
@@ -151,8 +153,9 @@ def attack(epsilon: float, whose: str, rate: float, low: float, high: float, gue
     """The measured attack on one row. rate, low, high: of right guesses, with their interval."""
     return (
         f"At ε = {show(epsilon)}, an attack on {whose} was right "
-        f"**{100 * rate:.0f} times in 100** (95% interval {100 * low:.0f} to {100 * high:.0f}, "
-        f"{guesses:,} guesses). An attack can refute a guarantee but never prove one."
+        f"**{100 * rate:.0f} times in 100** (95% interval {math.floor(100 * low)} to "
+        f"{math.ceil(100 * high)}, {guesses:,} guesses). An attack can refute a guarantee but "
+        "never prove one."
     )
 
 

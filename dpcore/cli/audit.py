@@ -215,7 +215,7 @@ def _exhibits(args: argparse.Namespace) -> None:
                 "name": record["name"],
                 "epsilon": record["epsilon"],
                 "claimed delta": record["delta"],
-                "shown": record["found"],
+                "shown": rounded_down(record["found"]),
                 "corrected": rounded_up(record["corrected"]),
                 "sentence": record["sentence"],
             }

@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.auditing.attack import USUAL, Attack
 from dpcore.auditing.exhibits import Exhibit, Picture
 from dpcore.figures.scene import Axis, Bars, Curve, Layer, Panel, Points, Scene
-from dpcore.privacy.guarantee import show, show_bound
+from dpcore.privacy.guarantee import show, show_bound, show_most
 
 REACH = 6.0  # deviations that the clouds' axes hold
 HEIGHT, RULER, BINS = 330, 190, 40
@@ -122,7 +122,7 @@ def _ruler(attack: Attack) -> Panel:
 def _shown(value: float) -> str:
     if not np.isfinite(value):
         return f"{PLAYING}…"
-    return show(value) if value > 0.0 else "nothing yet"
+    return show_most(value) if value > 0.0 else "nothing yet"
 
 
 def _proved(value: float) -> str:

@@ -279,7 +279,7 @@ def _note(prices: Prices, way: Way, step: int) -> str:
         if way.method.best_order(events, prices.delta) == highest:
             return f"cap of {highest} orders"
     if np.isfinite(low) and show_bound(float(low)) != show_bound(float(value)):
-        return f"true ε at least {show(float(low))}"
+        return f"true ε at least {show_most(float(low))}"
     return kind
 
 
