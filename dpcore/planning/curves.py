@@ -161,11 +161,11 @@ def _guess(
     """Options with the guess of how many rows there are, where one is made, of a share of them:
     where nobody makes it, each person is taken to have one."""
     guess = options.get("rows")
+    several = schema.person is not None and not schema.equal_weight and schema.rows_per_person > 1
     if isinstance(guess, int):
         options["rows"] = max(1, round(share * guess))
-    elif "rows" in recipe(model).options.options() and adjacency == "replace_one":
-        if schema.person is not None and not schema.equal_weight and schema.rows_per_person > 1:
-            options["rows"] = max(1, persons)
+    elif "rows" in recipe(model).options.options() and adjacency == "replace_one" and several:
+        options["rows"] = max(1, persons)
     return tuple(options.items())
 
 
