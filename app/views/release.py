@@ -22,10 +22,10 @@ from app.texts import release as texts
 from app.texts.frame import literal
 from app.texts.upload import TABLE_FIRST
 from dpcore.errors import DPCoreError
-from dpcore.privacy.adjacency import ADJACENCIES, covered
+from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.privacy.guarantee import show_bound, show_delta, show_most
 from dpcore.releases.filter import Amount, filter_of
-from dpcore.releases.ledger import BudgetLedger, State, told_open
+from dpcore.releases.ledger import BudgetLedger, State, covered, told_open
 from dpcore.releases.paid import PaidError
 from dpcore.releases.whatif import counted_otherwise
 from dpcore.schema import Schema

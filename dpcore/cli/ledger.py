@@ -10,7 +10,6 @@ from dpcore.checks import positive, probability, rows_of_one, whole
 from dpcore.cli.output import print_json, print_prose, print_table, rounded_up
 from dpcore.cli.pages import demand_no_release
 from dpcore.errors import InputError
-from dpcore.privacy.adjacency import covered
 from dpcore.privacy.guarantee import delta_text, show_bound, show_most
 
 OPTIONS = """
@@ -132,7 +131,7 @@ def told_left(left: dict[str, float]) -> str:
 
 
 def _print(record: dict[str, Any]) -> None:
-    from dpcore.releases.ledger import told_open
+    from dpcore.releases.ledger import covered, told_open
 
     budget, spent, left = record["budget"], record["spent"], record["left"]
     print_prose(

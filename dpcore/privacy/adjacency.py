@@ -22,12 +22,6 @@ _OF_SEVERAL = {
     "label": "replacing the labels of one {unit}'s {rows} rows",
     "feature": "replacing the features of one {unit}'s {rows} rows",
 }
-_UP_TO = {
-    "replace_one": "replacing up to {rows} {thing}s of one {unit}",
-    "add_remove": "adding or removing up to {rows} {thing}s of one {unit}",
-    "label": "replacing the labels of up to {rows} rows of one {unit}",
-    "feature": "replacing the features of up to {rows} rows of one {unit}",
-}
 
 
 _WITH_ID = {
@@ -65,17 +59,3 @@ def protects(
         return _WITH_ID[adjacency].format(unit=unit, rows=rows_per_person, count=verb)
     words = _WORDS if rows_per_person == 1 else _OF_SEVERAL
     return words[adjacency].format(unit=unit, rows=rows_per_person, thing=thing)
-
-
-def covered(
-    adjacency: str, unit: str = "person", rows_per_person: int = 1, thing: str = "row"
-) -> str:
-    """The protected change of a whole ledger: of each release, whether an id column limits the rows
-    of a unit or somebody's word does.
-
-    >>> covered("replace_one"), covered("add_remove", "patient", 3)
-    ("replacing one person's row", 'adding or removing up to 3 rows of one patient')
-    """
-    if rows_per_person == 1:
-        return protects(adjacency, unit, thing=thing)
-    return _UP_TO[adjacency].format(unit=unit, rows=rows_per_person, thing=thing)

@@ -42,6 +42,13 @@ SQLITE = (3, 37)  # the first with STRICT tables; an older one takes a ledger fo
 ALL_SPENT = "the whole budget is spent, and nothing more can be released"
 START = "0" * 64  # what the first line names as the line before it
 
+_UP_TO = {
+    "replace_one": "replacing up to {rows} {thing}s of one {unit}",
+    "add_remove": "adding or removing up to {rows} {thing}s of one {unit}",
+    "label": "replacing the labels of up to {rows} rows of one {unit}",
+    "feature": "replacing the features of up to {rows} rows of one {unit}",
+}
+
 _TABLES = """
 CREATE TABLE lines (
     number INTEGER PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL,
@@ -53,6 +60,20 @@ CREATE TRIGGER lines_last BEFORE DELETE ON lines BEGIN SELECT RAISE(ABORT, 'appe
 CREATE TRIGGER outputs_stay BEFORE UPDATE ON outputs BEGIN SELECT RAISE(ABORT, 'append only'); END;
 CREATE TRIGGER outputs_last BEFORE DELETE ON outputs BEGIN SELECT RAISE(ABORT, 'append only'); END;
 """
+
+
+def covered(
+    adjacency: str, unit: str = "person", rows_per_person: int = 1, thing: str = "row"
+) -> str:
+    """The protected change of a whole ledger: of each release, whether an id column limits the rows
+    of a unit or somebody's word does.
+
+    >>> covered("replace_one"), covered("add_remove", "patient", 3)
+    ("replacing one person's row", 'adding or removing up to 3 rows of one patient')
+    """
+    if rows_per_person == 1:
+        return protects(adjacency, unit, thing=thing)
+    return _UP_TO[adjacency].format(unit=unit, rows=rows_per_person, thing=thing)
 
 
 class TamperedError(InputError):
@@ -84,9 +105,10 @@ class Terms:
         """Raise InputError for a release that protects others, or fewer rows of theirs."""
         own = self.who
         if who.adjacency != own.adjacency:
+            whom = covered(own.adjacency, own.unit, own.rows)
             raise InputError(
                 "adjacency",
-                f"this ledger's is {own.adjacency} ({protects(own.adjacency, own.unit)})",
+                f"this ledger's is {own.adjacency} ({whom})",
                 f"choose {own.adjacency}, or another ledger",
             )
         if who.unit != own.unit:
