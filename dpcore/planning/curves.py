@@ -27,7 +27,7 @@ from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.fitting.recipe import recipe
 from dpcore.releases.api import demand_whole
 from dpcore.schema import Schema
-from dpcore.wall.data.persons import demand_computable
+from dpcore.schema.persons import demand_few_times
 from dpcore.wall.table import PrivateTable
 
 STOPS_DELTA = 1e-5
@@ -135,11 +135,11 @@ def utility_curve(
             "its bounds were read from the data",
             "state limits that you could print before seeing the data",
         )
-    demand_computable(schema, together := schema.rows_per_person)
+    demand_few_times(schema, together := schema.rows_per_person)
     slow = declaration(model).cost > 1.0
     sampled = min(max(rows // together, FEWEST), rows, LEAST_ROWS if slow else MOST_ROWS)
     alone = replace(schema, rows_per_person=1)
-    guessed = _guess(model, schema, adjacency, dict(options), sampled / rows, sampled // together)
+    guessed = _guess(model, schema, adjacency, dict(options), sampled, rows)
     shares = [_kept_in(model, alone, sampled, adjacency, guessed, world) for world in worlds]
     least = np.min([np.quantile(share, 0.1, axis=1) for share in shares], axis=0)
     most = np.max([np.quantile(share, 0.9, axis=1) for share in shares], axis=0)
@@ -151,21 +151,15 @@ def utility_curve(
 
 
 def _guess(
-    model: str,
-    schema: Schema,
-    adjacency: str,
-    options: dict[str, Any],
-    share: float,
-    persons: int,
+    model: str, schema: Schema, adjacency: str, options: dict[str, Any], sampled: int, rows: int
 ) -> tuple[tuple[str, Any], ...]:
-    """Options with the guess of how many rows there are, where one is made, of a share of them:
-    where nobody makes it, each person is taken to have one."""
-    guess = options.get("rows")
-    several = schema.person is not None and not schema.equal_weight and schema.rows_per_person > 1
-    if isinstance(guess, int):
-        options["rows"] = max(1, round(share * guess))
-    elif "rows" in recipe(model).options.options() and adjacency == "replace_one" and several:
-        options["rows"] = max(1, persons)
+    """Options with the guess of how many rows there are, where one is made, of those sampled; where
+    nobody makes it, each person is taken to have one."""
+    adds_up = schema.person is not None and not schema.equal_weight
+    unsaid = rows / schema.rows_per_person if adds_up and adjacency == "replace_one" else None
+    guess = options.get("rows", unsaid)
+    if "rows" in recipe(model).options.options() and isinstance(guess, int | float) and guess > 0:
+        options["rows"] = max(1, round(guess * sampled / rows))
     return tuple(options.items())
 
 

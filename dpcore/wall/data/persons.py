@@ -69,6 +69,7 @@ from dpcore.errors import InputError
 from dpcore.schema import Column, Schema, categories_meant, category_meant, numbers_of
 from dpcore.schema.cells import demand_column, factorized_texts
 from dpcore.schema.forms import MISSING_TOKENS
+from dpcore.schema.persons import demand_few_times
 from dpcore.wall.data.clipping import demand_bounds
 from dpcore.wall.data.partitions import PartedTable, Partition
 from dpcore.wall.table import PrivateTable
@@ -79,7 +80,6 @@ if TYPE_CHECKING:
 Numbers = NDArray[np.uint64]
 Counts = NDArray[np.uint32]
 NOBODY = (*MISSING_TOKENS, "nan")  # what the id of a row without one means, in any schema
-MOST_TIMES = 1_000  # that each person's rows count in all, where persons have equal weight
 FIRST_ALIKE = 2.0**53  # the first whole number that as a float is also the next one
 
 
@@ -95,17 +95,6 @@ def demand_all_of_a_row(adjacency: str) -> None:
         )
 
 
-def demand_computable(schema: Schema, most: int) -> None:
-    """Raise InputError where the rows of a person of equal weight would count too often."""
-    if schema.equal_weight and most > MOST_TIMES:
-        raise InputError(
-            "rows_per_person",
-            f"with equal_weight the rows of every {schema.unit} count {most:,} times in all, which "
-            "is too often to compute",
-            f"give at most {MOST_TIMES:,}, or leave equal_weight out",
-        )
-
-
 def limited(table: PrivateTable, name: str, most: int) -> tuple[PrivateTable, int]:
     """The rows that count, at most ``most`` of each id in the column ``name``, and how many ids.
 
@@ -115,7 +104,7 @@ def limited(table: PrivateTable, name: str, most: int) -> tuple[PrivateTable, in
     number that floats do not tell from others, or as :func:`~dpcore.schema.numbers_of` does.
     """
     schema = demand_bounds(table)
-    demand_computable(schema, most)
+    demand_few_times(schema, most)
     if not isinstance(table, PartedTable):
         ids, rows = _marks(table._frame, schema, name)
         times, persons = _times(ids, rows, most, equal=schema.equal_weight)
