@@ -161,13 +161,17 @@ def _check_header(names: list[str], delimiter: str, where: str) -> None:
                     f"separate the columns with {DELIMITERS[delimiter]}, or state the separator "
                     "in the schema (dpcore schema FILE writes one)",
                 )
-    if 2 * sum(re.fullmatch(DECIMAL, name) is not None for name in names) >= len(names):
+    if 2 * sum(map(_is_numeral, names)) >= len(names):
         raise InputError(
             where,
             "its first line has numbers, not names",
             "add a header line whose names are words",
         )
     check_names(names, where)
+
+
+def _is_numeral(name: str) -> bool:
+    return re.fullmatch(DECIMAL, name) is not None
 
 
 @contextmanager
