@@ -188,38 +188,22 @@ def test_the_noise_in_a_sum_has_the_size_that_is_stated(
 
 
 @pytest.mark.parametrize(
-    "broken",
+    ("vectors", "bound", "multiplier", "error"),
     [
-        lambda seen, runs: np.zeros((1, 3, seen.count)),
-        lambda seen, runs: np.zeros((2, 2, seen.count)),
-        lambda seen, runs: np.zeros(2),
+        (lambda seen, runs: np.zeros((1, 3, seen.count)), 1.0, 1.0, WallError),
+        (lambda seen, runs: np.zeros((2, 2, seen.count)), 1.0, 1.0, WallError),
+        (lambda seen, runs: np.zeros(2), 1.0, 1.0, WallError),
+        (lookup(np.zeros((1, 2))), math.inf, 1.0, WallError),
+        *((lookup(np.zeros((1, 2))), 1.0, noise, InputError) for noise in (0, np.nan, np.inf, -1)),
     ],
 )
-def test_one_vector_for_each_run_and_row_or_nothing_leaves(broken: Any) -> None:
+def test_nothing_leaves_without_a_vector_for_each_run_and_row_a_bound_and_noise(
+    vectors: Any, bound: float, multiplier: float, error: type[Exception]
+) -> None:
     run = session(np.zeros((4, 2)))
-    with pytest.raises(WallError):
-        run.release("g", BallVector(2, 1.0), Vectors(broken), Noise("gaussian", 1.0))
+    with pytest.raises(error):
+        run.release("g", BallVector(2, bound), Vectors(vectors), Noise("gaussian", multiplier))
     assert len(run.ledger) == 0
-
-
-def test_no_vector_without_a_bound_leaves_under_privacy() -> None:
-    run = session(np.zeros((4, 2)))
-    with pytest.raises(WallError):
-        run.release(
-            "g", BallVector(2, math.inf), Vectors(lookup(np.zeros((1, 2)))), Noise("gaussian", 1.0)
-        )
-
-
-@pytest.mark.parametrize("multiplier", [0.0, np.nan, np.inf, -1.0])
-def test_noise_that_does_not_protect_is_refused(multiplier: float) -> None:
-    run = session(np.zeros((4, 2)))
-    with pytest.raises(InputError):
-        run.release(
-            "g",
-            BallVector(2, 1.0),
-            Vectors(lookup(np.zeros((1, 2)))),
-            Noise("gaussian", multiplier),
-        )
 
 
 def test_a_model_cannot_write_to_the_rows() -> None:
