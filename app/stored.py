@@ -44,12 +44,6 @@ def write(path: Path, parts: Mapping[str, Any]) -> None:
                 add(f"{name}.{number}.npy", content.getvalue())
 
 
-def names_of(path: Path) -> tuple[str, ...]:
-    """The names of a file's parts."""
-    with zipfile.ZipFile(path) as file:
-        return tuple(m.removesuffix(".json") for m in file.namelist() if m.endswith(".json"))
-
-
 def read(path: Path, name: str) -> Any:
     """A part by its name; ``None`` where the file has no such part."""
     with zipfile.ZipFile(path) as file:

@@ -324,17 +324,14 @@ def otherwise(state: State) -> None:
     with st.popover("Other composition methods"):
         lines = [
             f"| {row.title}{' (decides)' if row.decides else ''} "
-            f"| {_known(row.spent, show_bound)} | {_known(row.left, show_most)} |"
+            f"| {'unknown' if row.spent is None else show_bound(row.spent)} "
+            f"| {'unknown' if row.left is None else show_most(row.left)} |"
             for row in counted_otherwise(state)
         ]
         st.markdown(
             "| Composition | ε spent | ε left |\n| --- | ---: | ---: |\n" + "\n".join(lines)
         )
         st.caption(texts.comparison(state.terms.limit.delta))
-
-
-def _known(number: float | None, shown: Callable[[float], str]) -> str:
-    return "unknown" if number is None else shown(number)
 
 
 def spending(

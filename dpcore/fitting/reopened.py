@@ -25,11 +25,6 @@ def fills_of(schema: Schema, settings: Settings) -> Array:
     return np.array([column.fill for column in schema.numeric_columns()], dtype=float)
 
 
-def nothing_more(schema: Schema, settings: Settings) -> dict[str, Any]:
-    """No public fact besides the limits."""
-    return {}
-
-
 @dataclass(frozen=True)
 class Reopened:
     """A release of one model, used without the data.
@@ -44,7 +39,7 @@ class Reopened:
 
     parameters: type[Any]
     estimator: Callable[[Fit, Schema], Any]
-    facts: Callable[[Schema, Settings], dict[str, Any]] = nothing_more
+    facts: Callable[[Schema, Settings], dict[str, Any]] = lambda schema, settings: {}
     fills: Callable[[Schema, Settings], Array] = fills_of
     outputs: tuple[str, ...] = ("prediction",)
     coordinate: str = "{part} {number}"

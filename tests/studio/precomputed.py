@@ -8,6 +8,7 @@ kept; after a change of its words or looks.
 from __future__ import annotations
 
 import sys
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -23,7 +24,7 @@ from app.frame import brand_html
 from app.precomputed import EVERY, FOLDER, mark_of
 from app.result_store import Data, ResultStore
 from app.scenario import Scenario, offered, opening
-from app.stored import names_of, read, write
+from app.stored import read, write
 from app.sweeps import draws_beside, sliding
 from app.tables import data_of, store_of
 from app.texts.frame import PROVENANCE
@@ -124,7 +125,9 @@ def picture_of_the_page() -> dict[str, str]:
 
 def draw_first(file: Path) -> None:
     """Put the first picture among the parts of a file, made of what the file has."""
-    parts = {name: read(file, name) for name in names_of(file)}
+    with zipfile.ZipFile(file) as archive:
+        names = [m.removesuffix(".json") for m in archive.namelist() if m.endswith(".json")]
+    parts = {name: read(file, name) for name in names}
     grids = {name: part for name, part in parts.items() if isinstance(part, BudgetGrid | Sweep)}
     short = {
         name: shortened(part)
