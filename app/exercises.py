@@ -14,9 +14,9 @@ from dpcore.privacy.guarantee import show_bound
 DELTA = 1e-5
 
 
-def _noise_at(epsilon: float) -> float:
-    """Noise multiplier of one Gaussian release."""
-    return 1.0 / float(mu_of(epsilon, DELTA))
+def _noise() -> float:
+    """Noise multiplier of one Gaussian release of epsilon 1."""
+    return 1.0 / float(mu_of(1.0, DELTA))
 
 
 EXERCISES = (
@@ -28,7 +28,7 @@ EXERCISES = (
     Lesson(
         "noise",
         (1, 2, 3, 3.7, 4.8, 7, 10, 20),
-        lambda: _noise_at(1.0),
+        _noise,
         # the classical theorem's (Dwork, Roth 2014, Theorem A.1)
         others=lambda: {"classic": brief(math.sqrt(2.0 * math.log(1.25 / DELTA)))},
     ),
@@ -63,7 +63,7 @@ EXERCISES = (
     Lesson(
         "counts",
         (3.7, 10, 14, 37, 53, 100, 140, 370),
-        lambda: math.sqrt(100) * _noise_at(1.0),
+        lambda: math.sqrt(100) * _noise(),
         others=lambda: {"laplace": brief(100.0 * math.sqrt(2.0))},
     ),
 )

@@ -19,9 +19,9 @@ SCRIPTS = ("numbers", "pages", "present")  # modules of every page
 
 
 @cache
-def app_text(name: str) -> str:
-    """A text file of the app."""
-    return files("app").joinpath(name).read_text(encoding="utf-8")
+def style_sheet() -> str:
+    """The style sheet of all pages."""
+    return files("app").joinpath("style.css").read_text(encoding="utf-8")
 
 
 def frame() -> None:
@@ -30,7 +30,7 @@ def frame() -> None:
 
     A link with ``present=1`` opens in present mode, also where the session goes on to other pages.
     """
-    st.html(f"<style>{app_text('style.css')}</style>")
+    st.html(f"<style>{style_sheet()}</style>")
     if st.query_params.get("present") == "1":
         st.session_state["present"] = True
     st.query_params.pop("present", None)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from html import escape
 
 from app.components import ends_html, live_line_html
-from app.frame import app_text, brand_html
+from app.frame import brand_html, style_sheet
 from app.live import joined, slider_class, style
 from app.settings import settings
 from app.spoilers import panel_word
@@ -117,7 +117,7 @@ def document(title: str, body: str, stored: Mapping[str, object] | None = None) 
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{FORBIDDEN}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{_theme()}\n{app_text('style.css')}\n"
+        f"<title>{escape(title)}</title>\n<style>\n{_theme()}\n{style_sheet()}\n"
         f"{style('live')}\n{style('site')}</style></head>\n<body><main>\n{body}\n</main>\n"
         f"{scripts}</body></html>\n"
     )

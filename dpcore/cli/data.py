@@ -409,11 +409,6 @@ def _names(text: str | None) -> list[str] | None:
     return None if text is None else word_list("columns", text)
 
 
-def number_list(field: str, text: str) -> list[float]:
-    """Numbers above 0, with commas between them."""
-    return [positive(field, word) for word in word_list(field, text)]
-
-
 def word_list(field: str, text: str) -> list[str]:
     """Words with commas between them, at least one. Raises InputError where there is none."""
     words = [word.strip() for word in text.split(",") if word.strip()]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from dpcore.checks import one_of, probability, whole
-from dpcore.cli.data import DATA, number_list, read_table, rows_per_person, word_list
+from dpcore.checks import one_of, positive, probability, whole
+from dpcore.cli.data import DATA, read_table, rows_per_person, word_list
 from dpcore.cli.fit import PROTECTION, check_words
 from dpcore.cli.models import model_options, settings, usual_method
 from dpcore.cli.output import print_json, print_progress, print_prose, print_table
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> None:
     modes = [one_of("modes", mode, MODES) for mode in word_list("modes", args.modes)]
     usual = usual_method(args.model, "proved" if "proved" in modes else "paper", options)
     choices = {
-        "epsilons": number_list("epsilons", args.epsilons),
+        "epsilons": [positive("epsilons", word) for word in word_list("epsilons", args.epsilons)],
         "delta": probability("delta", args.delta),
         "methods": [usual] if args.methods is None else methods(args.methods),
         "modes": modes,

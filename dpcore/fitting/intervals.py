@@ -386,7 +386,14 @@ class _Simulated:
         )
         if places.ndim == 2 and len(places) > 1:
             sentence = self._of_parts(places, moved_places, self._hidden(moved))
-            return sentence + self._no_better(moved, differ="can be told apart." in sentence)
+            explained = self.uncertainty.explained
+            if explained is None or explained(self.released, moved, self.scale) > 0.0:
+                return sentence
+            begins = (
+                "But given the noise" if "can be told apart." in sentence else "Given the noise"
+            )
+            one, parts = self.model.part, self.model.parts
+            return f"{sentence} {begins}, these {parts} explain no more than one {one} does."
         reach = self.uncertainty.widen * np.quantile(np.abs(moved_places), APART, axis=0).ravel()
         columns = [column.name for column in self.schema.numeric_columns()]
         if self.uncertainty.from_zero is not None:
@@ -437,14 +444,6 @@ class _Simulated:
             releases = self._releases(table, 1, world, min(self.draws, FEW_DRAWS))
             gains += [gained(arrays, self.scale) for arrays in releases]
         return gained(self.released, self.scale) <= AS_ONE * float(np.quantile(gains, 0.95))
-
-    def _no_better(self, moved: Arrays, *, differ: bool) -> str:
-        explained = self.uncertainty.explained
-        if explained is None or explained(self.released, moved, self.scale) > 0.0:
-            return ""
-        parts = self.model.parts
-        begins = "But given the noise" if differ else "Given the noise"
-        return f" {begins}, these {parts} explain no more than one {self.model.part} does."
 
     def _names(self) -> list[str]:
         classes = getattr(self.fit.parameters, "classes", None)
