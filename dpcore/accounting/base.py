@@ -211,7 +211,7 @@ def check_concentrated(events: Events, title: str) -> None:
 
 
 def scaled(events: Events, factor: Real) -> tuple[Event, ...]:
-    """The same events with all noise multiplied by ``factor``. Raises InputError for a black box.
+    """The same events with all noise multiplied by ``factor``. Raises InputError for black boxes.
 
     >>> scaled([Event(Gaussian(2.0))], 1.5)[0].mechanism
     Gaussian(noise_multiplier=3.0)

@@ -392,8 +392,8 @@ class _Simulated:
             begins = (
                 "But given the noise" if "can be told apart." in sentence else "Given the noise"
             )
-            one, parts = self.model.part, self.model.parts
-            return f"{sentence} {begins}, these {parts} explain no more than one {one} does."
+            part, parts = self.model.part, self.model.parts
+            return f"{sentence} {begins}, these {parts} explain no more than one {part} does."
         reach = self.uncertainty.widen * np.quantile(np.abs(moved_places), APART, axis=0).ravel()
         columns = [column.name for column in self.schema.numeric_columns()]
         if self.uncertainty.from_zero is not None:
