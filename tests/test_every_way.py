@@ -81,8 +81,13 @@ def test_adjacencies_without_a_lemma_are_refused(model: str) -> None:
 @pytest.mark.parametrize(
     ("model", "words", "mode"),
     [
+        ("fa", {"n_components": 1}, "paper"),
+        ("gmm", {}, "paper"),
+        ("kmeans", {"algorithm": "paper"}, "paper"),
         ("logistic", {"algorithm": "vips", "rate": 0.1, "iterations": 3}, "paper"),
+        ("mean", {}, "paper"),
         ("mean", {"trust": "local", "rows": 10}, "proved"),
+        ("sbn", {}, "paper"),
         ("symmetric-mixture", {}, "paper"),
     ],
 )
