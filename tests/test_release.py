@@ -183,7 +183,6 @@ KINDS = dp.Schema(
         dp.Column("amount", role="target", lower=0.0, upper=1.0),
     )
 )
-LOCAL_NOISE = r"trust: in the local model each person adds noise.*use trust cent"
 YES = dp.Schema((*KINDS.columns[:3], dp.Column("amount", role="target", type="binary")))
 
 
@@ -273,11 +272,6 @@ def test_a_target_that_a_model_does_not_read_needs_no_limits(release: Make, tmp_
 @pytest.mark.parametrize(
     ("model", "words", "field"),
     [
-        ("mean", {"trust": "local"}, LOCAL_NOISE),
-        ("mean", {"trust": "local_onebit"}, LOCAL_NOISE),
-        ("sbn", {"rate": 0.25}, "rate 1"),
-        ("sbn", {"minibatch": 100}, "rate 1"),
-        ("logistic", {"algorithm": "vips", "rate": 0.5}, "rate 1"),
         ("kmeans", {"algorithm": "dplloyd"}, "algorithm: a release can use only discrete"),
         ("gmm-release", {"method": "laplace"}, "method: a release can use only discrete"),
         ("sbn", {"sigma": 1.0}, "sigma: model .sbn. takes no such option"),
