@@ -18,6 +18,7 @@ from dpcore.privacy import Gaussian
 from dpcore.schema import Column, Schema
 from dpcore.wall.data import MaskedRows
 from dpcore.wall.data.regression_target import bounded_target
+from dpcore.wall.noise import GridNoise
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.local_vectors import LocalParts, LocalVectors
 from dpcore.wall.statistics.row_vectors import (
@@ -204,6 +205,19 @@ def test_nothing_leaves_without_a_vector_for_each_run_and_row_a_bound_and_noise(
     with pytest.raises(error):
         run.release("g", BallVector(2, bound), Vectors(vectors), Noise("gaussian", multiplier))
     assert len(run.ledger) == 0
+
+
+def test_a_model_that_fails_on_a_row_has_paid_and_says_nothing_of_it() -> None:
+    def failing(seen: VectorRows, runs: slice) -> np.ndarray:
+        raise ValueError(f"row {seen.rows[:, 0]}")
+
+    paid = list[str]()
+    request = "g", BallVector(2, 1.0), Vectors(failing), Noise("gaussian", 1.0)
+    with pytest.raises(WallError, match=r"but failed on these \(ValueError\)$"):
+        session(np.zeros((4, 2)), noise=GridNoise(lambda: paid.append("line"))).release(*request)
+    assert paid == ["line"]
+    with pytest.raises(ValueError, match="row"):  # who rehearses may see the rows
+        session(np.zeros((4, 2))).release(*request)
 
 
 def test_a_model_cannot_write_to_the_rows() -> None:

@@ -29,8 +29,8 @@ from dpcore.wall.statistics.row_vectors import (
     Parts,
     VectorRows,
     Vectors,
-    quiet,
     rows_seen,
+    vectors_of,
 )
 from dpcore.wall.statistics.statistic import ROUNDING, Part, Sensitivity, Statistic
 
@@ -144,10 +144,7 @@ class LocalParts(Parts):
         session, part = self._session, of._part
         assert part is not None  # of one group
         ball = isinstance(statistic, BallVector)
-        with quiet(private=session.private):
-            vectors = np.asarray(of.step(part, slice(0, session.runs)), dtype=np.float64)
-        if vectors.shape != (session.runs, statistic.dim, part.count):
-            raise WallError("a model must give one vector for each run and row")
+        vectors = vectors_of(session, of.step, part, slice(0, session.runs), statistic.dim)
         sent = _bounded(vectors, statistic.bound, ball=ball)
         shape = LocalVectors(part.count, statistic.dim, statistic.bound, ball)
         session._check(shape, statistic.bound, statistic.bound, (noise,))
@@ -212,10 +209,8 @@ def _uniform(laplace: Array) -> Array:
 def _inside(session: Session[MaskedRows], of_rows: OfRows, bound: float) -> Array:
     """The rows' vectors ``(B, n, d)`` inside their box; undefined numbers count as 0."""
     visible = rows_seen(session, False, 0.0)
-    with quiet(private=session.private):
-        vectors = np.asarray(of_rows(visible, slice(0, session.runs)), dtype=np.float64)
-    if vectors.shape != (session.runs, session.public.dim, visible.count):
-        raise WallError("a model must give one vector for each run and row")
+    every = slice(0, session.runs)
+    vectors = vectors_of(session, of_rows, visible, every, session.public.dim)
     return _bounded(vectors, bound, ball=False)
 
 

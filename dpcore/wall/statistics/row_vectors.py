@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 TILE_NUMBERS = 1 << 17  # numbers of the vectors that are made at once: 1 MiB
 TILE_ROWS = 4096
+ONE_EACH = "a model must give one vector for each run and row"
 COUNT_WEIGHT = 0.1  # of the count beside a vector of norm 1: half a percent of its noise
 FREE_WEIGHT = math.sqrt(3.0)  # the largest that costs nothing where persons are replaced
 
@@ -189,10 +190,8 @@ class _OneVector(Summed[Vectors, NoisyVectors]):
             part = visible.part(members)
             if session._for_good:
                 part = part.filled_up(_height(self.dim))
-            with quiet(private=session.private), session._threads():
-                vectors = np.asarray(of.step(part, runs), dtype=np.float64)
-            if vectors.shape != (runs.stop - runs.start, self.dim, part.count):
-                raise WallError("a model must give one vector for each run and row")
+            with session._threads():
+                vectors = vectors_of(session, of.step, part, runs, self.dim)
             total[runs, 0, 1:] += self.sum(alone(vectors, members))
         total[:, 0, 0] = visible.count
         return np.repeat(total, session.runs // count, axis=0), None
@@ -216,6 +215,7 @@ class BallVector(_OneVector):
     """
 
     lemma = "diameter of a ball of clipped vectors and a count"
+    adds_up = True
 
     @property
     def reach(self) -> float:
@@ -376,6 +376,26 @@ def _shown(session: Session[Any], hidden: float, shape: tuple[int, ...]) -> Mask
     if session.adjacency == "add_remove":
         return (session._coin(1).random(shape[::-1]) >= hidden).T
     return session._coin(1).random(shape) >= hidden
+
+
+def vectors_of(
+    session: Session[Any], step: VectorStep, part: VectorRows, runs: slice, dim: int
+) -> Array:
+    """Vectors ``(b, dim, m)`` as a model gives them. Raises WallError where it gives none: of a
+    release or a fit that is paid for once that is paid, and without what the model says of it,
+    since some row may be the reason."""
+    try:
+        with quiet(private=session.private):
+            vectors = np.asarray(step(part, runs), dtype=np.float64)
+        if vectors.shape != (runs.stop - runs.start, dim, part.count):
+            raise WallError(ONE_EACH)
+    except Exception as problem:
+        if session._noise is None or session._noise.rehearsal:
+            raise
+        session._noise._paid()
+        kind = type(problem).__name__
+        raise WallError(f"{ONE_EACH}, but failed on these ({kind})") from None
+    return vectors
 
 
 def quiet(*, private: bool) -> np.errstate:
