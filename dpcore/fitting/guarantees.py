@@ -6,13 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 from dpcore.accounting import compose
+from dpcore.errors import WallError
 from dpcore.fitting.plan import NoisePlan
 from dpcore.fitting.recipe import Printed, recipe
 from dpcore.privacy import Claim, Guarantee, Ledger, Privacy, Proof
-from dpcore.privacy.guarantee import NOISELESS, delta_text
+from dpcore.privacy.guarantee import NOISELESS, delta_text, show, show_bound
 from dpcore.schema import Schema
 
 ROUNDING = 1e-7  # relative, of a sum of many equal releases: noise scales are rounded up
+MORE = 1.0 + 1e-3  # times the epsilon asked for: no more is the rounding of any accountant
 MOVED = "adding or removing a row would change which rows are held out, so nothing is proved"
 
 
@@ -81,6 +83,11 @@ def _proof(ledger: Ledger, request: Privacy, schema: Schema) -> Proof | None:
 
         return replace(best_proof(ledger.events, request.delta), ledger=ledger.fingerprint())
     bound = compose(ledger.events, request.accountant, delta=request.delta, lower=False)
+    if request.epsilon is not None and not bound.epsilon <= request.epsilon * MORE:
+        raise WallError(
+            f"the releases of this fit cost epsilon = {show_bound(float(bound.epsilon))}, but the "
+            f"model plans {show(request.epsilon)}: its fit and its events do not agree"
+        )
     return Proof(
         float(bound.epsilon),
         request.delta,
