@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpcore.checks import number, one_of
+from dpcore.errors import InputError
 from dpcore.options import Option, Settings
 from dpcore.registry import MODELS, load
 from dpcore.schema import Schema
@@ -220,8 +221,19 @@ class Model:
     decides: str = "how far apart the groups are, and how much of its range each column fills"
 
     def load(self, place: str) -> Any:
-        """What stands at ``file:object`` in the model's folder."""
-        return load(f"{self.package}.{place}")
+        """What stands at ``file:object`` in the model's folder. Raises InputError without the
+        file."""
+        try:
+            return load(f"{self.package}.{place}")
+        except ModuleNotFoundError as absent:
+            file = place.partition(":")[0]
+            if absent.name != f"{self.package}.{file}":
+                raise
+            raise InputError(
+                "model",
+                f"the folder of {self.name} has no file {file}.py, which is needed here",
+                "add it (app/docs/extending.md), or choose another model",
+            ) from None
 
     def flags(self) -> dict[str, Option]:
         """Its options on the command line, by their names there."""

@@ -30,10 +30,12 @@ from dpcore.accounting import ACCOUNTANTS
 from dpcore.auditing.api import AUDITS, audits
 from dpcore.cli import main
 from dpcore.declaration import declaration
+from dpcore.errors import InputError, WallError
 from dpcore.fitting.api import fit_grid
 from dpcore.fuzzing.pairs import Pair, examine
 from dpcore.fuzzing.requests import random_fit, ways_of
 from dpcore.fuzzing.tables import random_tables
+from dpcore.privacy import Event, Gaussian
 from dpcore.registry import MODELS
 from dpcore.releases.filter import Amount
 from dpcore.wall.statistics.row_vectors import BallVector
@@ -203,6 +205,59 @@ def test_a_release_of_it_verifies(added: ModuleType, table: Any, tmp_path: Path)
     group = release.fit.parameters.log_joint(rows.to_numpy()).argmax(axis=1)
     np.testing.assert_array_equal(opened.predict(rows), group)
     assert list(opened.answers(rows)["prediction"]) == [f"group {k + 1}" for k in group]
+
+
+def test_persons_with_several_rows_are_protected_by_it(added: ModuleType) -> None:
+    schema = dp.Schema(
+        (*(dp.Column(name, lower=0, upper=1) for name in NAMES), dp.Column("who", role="id")),
+        rows_per_person=2,
+    )
+    rows = dp.load(answers(600).assign(who=np.arange(600) // 3), schema=schema)
+    for adjacency, moved in (("replace_one", 4.0), ("add_remove", 2.0 * np.hypot(1.0, 0.1))):
+        privacy = dp.Privacy(1.0, 1e-5, adjacency=adjacency)
+        fit = dp.fit("yes-or-no", rows, privacy=privacy, n_components=2, iterations=2, seed=0)
+        assert fit.guarantee.rows_per_person == 2
+        assert fit.ledger.entries[0].sensitivity == pytest.approx(moved)
+
+
+def test_without_rows_to_draw_a_release_has_none(
+    added: ModuleType, table: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parameters = import_module(f"{PACKAGE}.parameters").GroupParameters
+    monkeypatch.delattr(parameters, "sample")
+    ledger = tmp_path / "budget.sqlite"
+    dp.BudgetLedger.create(ledger, Amount(2.0, 1e-5))
+    privacy = dp.Privacy(1.0, 1e-6)
+    out = tmp_path / "first"
+    dp.release("yes-or-no", table, privacy=privacy, ledger=ledger, out=out, n_components=2)
+    assert not (out / "synthetic.csv").exists()
+    assert main(["verify", str(out), "--ledger", str(ledger)]) == 0
+    opened = dp.open_release(out)
+    assert "sample" not in opened.methods
+    with pytest.raises(InputError, match="does not describe how rows are distributed"):
+        opened.fit.sample(1)
+    monkeypatch.delitem(MODELS, "yes-or-no")
+    with pytest.raises(InputError, match="model 'yes-or-no' is not registered here"):
+        dp.open_release(out)
+
+
+def test_what_needs_a_file_that_is_not_there_names_it(added: ModuleType, table: Any) -> None:
+    fit = dp.fit("yes-or-no", table, privacy=None, n_components=2, iterations=1)
+    declared = declaration("yes-or-no")
+    with pytest.raises(InputError, match=r"yes-or-no has no file judge\.py"):
+        replace(declared, scorer="judge:YARDSTICK").load("judge:YARDSTICK")
+    assert fit.score(table) < 0.0  # with the file
+
+
+def test_a_fit_with_less_noise_than_it_plans_is_refused(
+    added: ModuleType, table: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = import_module(f"{PACKAGE}.private").YesOrNoRecipe
+    monkeypatch.setattr(recipe, "events", lambda how, settings: (Event(Gaussian(1.0)),))
+    dp.fit("yes-or-no", table, privacy=dp.Privacy(1.0, 1e-5), iterations=2, seed=0)  # as much
+    monkeypatch.setattr(recipe, "events", lambda how, settings: (Event(Gaussian(2.0)),))
+    with pytest.raises(WallError, match="its fit and its events do not agree"):
+        dp.fit("yes-or-no", table, privacy=dp.Privacy(1.0, 1e-5), iterations=2, seed=0)
 
 
 def test_its_audit_stays_below_the_proof_and_sees_when_half_the_noise_is_gone(

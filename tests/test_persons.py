@@ -549,6 +549,12 @@ def session(opens: Any, adjacency: str = "replace_one", schema: Schema = ALL_ROL
     return session_of(sealed_crowd(schema), opens, adjacency=adjacency)
 
 
+class NotAdding(BallVector):
+    """Vectors of rows, of which it is not said that they add up."""
+
+    adds_up = False
+
+
 def test_the_wall_itself_refuses_doors_without_a_lemma() -> None:
     with pytest.raises(WallError, match=NO_BOUND_FOR_SEVERAL):
         session(LabelledRows)
@@ -559,7 +565,7 @@ def test_the_wall_itself_refuses_doors_without_a_lemma() -> None:
         Minibatches(session(FeatureRows), Sample.under("replace_one", 0.5))
     with pytest.raises(WallError, match="drawn by row position"):
         Parts(session(MaskedRows), 2)
-    ball, none = BallVector(session(MaskedRows).public.dim, 1.0), Noise("gaussian", 1.0)
+    ball, none = NotAdding(session(MaskedRows).public.dim, 1.0), Noise("gaussian", 1.0)
     step = Vectors(lambda seen, runs: seen.rows[None], own=False)
     with pytest.raises(WallError, match=SEVERAL_ROWS):
         session(MaskedRows).release("vectors", ball, step, none)
@@ -570,7 +576,7 @@ def test_the_wall_itself_takes_any_bound_of_a_row_only_where_equal_persons_are_r
     assert session(LabelledRows, schema=equal).rows == 15
     with pytest.raises(WallError, match=NO_BOUND_FOR_SEVERAL):
         session(LabelledRows, "add_remove", equal)
-    ball, none = BallVector(session(MaskedRows).public.dim, 1.0), Noise("gaussian", 1.0)
+    ball, none = NotAdding(session(MaskedRows).public.dim, 1.0), Noise("gaussian", 1.0)
     step = Vectors(lambda seen, runs: seen.rows[None], own=False)
     session(MaskedRows, schema=equal).release("vectors", ball, step, none)
     with pytest.raises(WallError, match=SEVERAL_ROWS):

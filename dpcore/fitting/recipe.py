@@ -33,6 +33,10 @@ Batch = TypeVar("Batch")
 
 # In the name of what leaves, where a person has several rows and the method minds.
 SEVERAL = ", several of one person"
+NO_ROWS = (
+    "this model does not describe how rows are distributed",
+    "choose a model that does, such as gmm",
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,7 +82,11 @@ class Runs(Generic[Batch]):
 
 
 class Parameters(Protocol):
-    """One fit's parameters in the data's own units."""
+    """One fit's parameters in the data's own units.
+
+    Those of a model that describes how rows are distributed also have ``sample(count, rng)``, which
+    gives synthetic rows as a table.
+    """
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -89,9 +97,6 @@ class Parameters(Protocol):
 
     def in_units(self, public: PublicFrame) -> Any:
         """The same as a batch of one in public unit coordinates."""
-
-    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
-        """Synthetic rows; free, because they read only what was released."""
 
 
 @dataclass(frozen=True)
@@ -114,8 +119,8 @@ class ColumnParameters:
         }
 
     def draw(self, count: int, rng: np.random.Generator) -> Array:
-        """Synthetic rows ``(count, d)``. Every model's own; raises NotImplementedError here."""
-        raise NotImplementedError
+        """Synthetic rows ``(count, d)``. Every model's own; raises InputError here."""
+        raise InputError("sample", *NO_ROWS)
 
     def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
         """The same as a table has them."""
@@ -299,13 +304,13 @@ def demand_persons(how: Recipe, settings: Any, *, equal: bool) -> None:
 
 def takes_some_persons(model: str) -> bool:
     """Whether a table with an id column can be fitted by a model, in some mode."""
-    return "takes_persons" in vars(type(recipe(model)))
+    return type(recipe(model)).takes_persons is not Recipe.takes_persons
 
 
 def takes_equal_persons(model: str) -> bool:
     """Whether it can where persons have equal weight."""
-    own = vars(type(recipe(model)))
-    return "takes_equal_persons" in own or "takes_persons" in own
+    own = type(recipe(model)).takes_equal_persons
+    return own is not Recipe.takes_equal_persons or takes_some_persons(model)
 
 
 def row_bound(session: Session[Any]) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.checks import whole
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
-from dpcore.fitting.recipe import Parameters
+from dpcore.fitting.recipe import NO_ROWS, Parameters
 from dpcore.privacy.guarantee import Guarantee
 from dpcore.privacy.ledger import Ledger
 from dpcore.schema import Schema
@@ -56,10 +56,14 @@ class Fit:
 
         schema: rows are drawn inside its public limits, as real ones would be, and of a ball inside
         the box around it; by default those of the fit's own schema. Raises InputError for a count
-        or a seed that is not a whole number of 0 or more, or for more than a billion rows.
+        or a seed that is not a whole number of 0 or more, for more than a billion rows, and where
+        the model draws none.
         """
         count, seed = whole("count", count, least=0, most=10**9), whole("seed", seed, least=0)
-        draw = partial(self.parameters.sample, rng=np.random.default_rng(seed))
+        sampler = getattr(self.parameters, "sample", None)
+        if sampler is None:
+            raise InputError("sample", *NO_ROWS)
+        draw = partial(sampler, rng=np.random.default_rng(seed))
         limits = schema or self.schema
         if isinstance(limits, Schema):  # documents have a vocabulary, and no limits
             from dpcore.fitting.drawn import drawn_inside  # which a fit alone does not need

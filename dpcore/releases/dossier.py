@@ -232,6 +232,15 @@ def read_verified(
         place /= DOSSIER
     record = read_dossier(place)
     try:
+        if isinstance(name := record.get("model"), str):
+            declaration(name)
+    except InputError:
+        raise InputError(
+            "dossier",
+            f"its model {name!r} is not registered here",
+            "register it as its author did (app/docs/extending.md)",
+        ) from None
+    try:
         ledger_read = ledger_of(record)
         stated = record["guarantee"]
         proof = Proof(**stated["proof"])
