@@ -232,15 +232,6 @@ def read_verified(
         place /= DOSSIER
     record = read_dossier(place)
     try:
-        if isinstance(name := record.get("model"), str):
-            declaration(name)
-    except InputError:
-        raise InputError(
-            "dossier",
-            f"its model {name!r} is not registered here",
-            "register it as its author did (app/docs/extending.md)",
-        ) from None
-    try:
         ledger_read = ledger_of(record)
         stated = record["guarantee"]
         proof = Proof(**stated["proof"])
@@ -283,12 +274,24 @@ def odd() -> InputError:
     return InputError("dossier", "a part of it is missing or malformed", "ask for a new copy")
 
 
+def _demand_registered(model: str) -> None:
+    try:
+        declaration(model)
+    except InputError:
+        raise InputError(
+            "dossier",
+            f"its model {model!r} is not registered here",
+            "register it as its author did (app/docs/extending.md)",
+        ) from None
+
+
 def _compared(folder: Path, record: dict[str, Any], *, whole: bool) -> dict[str, str]:
     try:
-        if record["format"] == FIRST:
-            return compare_rows(folder, record)
         if record["format"] not in (FIRST, SECOND):
             demand_content(record)
+        _demand_registered(record["model"])
+        if record["format"] == FIRST:
+            return compare_rows(folder, record)
         return compare(folder, record, whole=whole, anew=record["format"] == FORMAT)
     except OSError as problem:
         raise InputError(
