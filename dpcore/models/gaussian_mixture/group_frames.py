@@ -46,6 +46,9 @@ AVERAGE_FROM = 0.14  # noise in a group's squares at which a new count weighs as
 # group, whose size every step releases, and elsewhere.
 SCALED_FROM = (0.05, 0.4)
 WIDE_FROM = 0.05  # noise in a shape, from which a group is not let be wider than all rows
+# The share of the variance of all rows in a direction that groups may hide; where that stands out
+# of the noise by SURE deviations, all of it is put back from a smaller share on.
+HIDDEN, LOST, SURE = 0.95, 0.9, 3.0
 MOST_CHANGE = 4.0  # of a variance in a step
 LEAST, MOST = 1e-5, 2.25  # of a group's variance, where that of all rows is 1
 
@@ -200,7 +203,8 @@ class Groups:
         weights /= weights.sum(axis=1, keepdims=True)
         moved = Mixture(weights, means, self.frames[1] @ shape @ self.frames[1])
         sure, scaled_from = _signal(WIDE_FROM**2, shape_noise), np.where(self.alone, *SCALED_FROM)
-        moved = self._alone_alike(_scaled(moved, whole, sure, scaled_from), self.mixture.weights)
+        moved = _scaled(moved, whole, sure, scaled_from, noisy)
+        moved = self._alone_alike(moved, self.mixture.weights)
         doubt = doubt * (1.0 - _signal(doubt, noise[:, 0]))
         error = (1.0 - reshape) ** 2 * self.error + reshape**2 * shape_noise
         groups = Groups(moved, self.alone, *memory, doubt, error, self.common)
@@ -285,7 +289,9 @@ def _steadied(counts: Array, sd: Array, rows: Array, used: Mask) -> Array:
     return np.asarray(equal + _signal(UNEQUAL**2, (sd[:, None] / equal) ** 2) * (floored - equal))
 
 
-def _scaled(mixture: Mixture, whole: Whole, sure: Array, scaled_from: Array) -> Mixture:
+def _scaled(
+    mixture: Mixture, whole: Whole, sure: Array, scaled_from: Array, noisy: NoisyMoments
+) -> Mixture:
     """Shapes within what all rows allow, and as large as they and the groups' distances say.
 
     sure ``(B, K)``: how far a group may be wider than all rows. scaled_from ``(B,)``: error in the
@@ -293,6 +299,7 @@ def _scaled(mixture: Mixture, whole: Whole, sure: Array, scaled_from: Array) -> 
 
     The trace of the shape of all rows is that of the groups' mean shape and of their means. What
     the means leave is compared with the groups' own, and believed by the share of signal in it.
+    Variance that the groups' balls hide is put back, the same to each group (:func:`_hidden`).
     """
     weights, dim = mixture.weights, mixture.dim
     matrix, root = (part[:, None] for part in whitening(whole.covariance))
@@ -304,9 +311,29 @@ def _scaled(mixture: Mixture, whole: Whole, sure: Array, scaled_from: Array) -> 
     away = (matrix @ away[..., None])[..., 0]
     between = np.einsum("bk,bki->b", weights, away**2)
     own = np.einsum("bk,bkii->b", weights, shapes)
+    shown = weights[..., None, None] * (shapes + away[..., None] * away[..., None, :])
+    hidden = _hidden(like_structure(shown.sum(axis=1), noisy), whole, matrix[:, 0])
+    between = between + np.trace(hidden, axis1=1, axis2=2)
     wanted = np.clip(np.maximum(dim - between, 0.2 * own) / own, 0.5, 3.0)
     scale = 1.0 + _signal(scaled_from**2, (whole.trace_sd * dim / own) ** 2) * (wanted - 1.0)
-    return replace(mixture, covariances=root @ (scale[:, None, None, None] * shapes) @ root)
+    shapes = scale[:, None, None, None] * shapes + hidden[:, None]
+    return replace(mixture, covariances=root @ shapes @ root)
+
+
+def _hidden(shown: Array, whole: Whole, matrix: Array) -> Array:
+    """Variance ``(B, d, d)`` that groups hide, in coordinates in which that of all rows is 1.
+
+    shown ``(B, d, d)``: that of the groups and of their means; matrix ``(B, d, d)``: into these
+    coordinates. EM keeps the shape of all rows. Where a few rows make the variance in a direction,
+    as in a column of zeros and 1% ones, the balls of the groups hide them, the groups become
+    narrower in each step, and in the end such rows are impossible.
+    """
+    dim = shown.shape[2]
+    left, axes = np.linalg.eigh(np.eye(dim) - shown)
+    noise = whole.entry_sd[:, None] * np.sum((matrix @ axes) ** 2, axis=1)
+    sure = left > max(SURE, math.sqrt(2.0 * dim)) * noise
+    left = np.where(sure & (left > LOST), left, np.maximum(left - HIDDEN, 0.0))
+    return np.asarray((axes * left[:, None]) @ axes.swapaxes(1, 2))
 
 
 def pooled_shapes(mixture: Mixture, error: Array | float, structure: Structure) -> Mixture:
