@@ -104,8 +104,10 @@ class Uncertainty:
     in simulated releases, and units of the columns, what the parts explain beyond one part, if that
     can be told; 0 or less is said. alone: rows of one part in place of all; gained: from arrays and
     units of the columns, what parts gain over one. Where fits of rows of one part gain as much, the
-    parts are no evidence of more, and such rows are simulated. sentence: what could be told apart,
-    from the intervals [told from the places].
+    parts are no evidence of more, and such rows are simulated. outward: from settings and a batch
+    of fits, the share ``(d,)`` of their distance from the middle of the limits by which ends move
+    away from it, because numbers were cut. sentence: what could be told apart, from the intervals
+    [told from the places].
     """
 
     arrays: tuple[str, ...]
@@ -123,6 +125,7 @@ class Uncertainty:
     explained: Callable[[Arrays, Arrays, Array], float] | None = None
     alone: Draw | None = None
     gained: Callable[[Arrays, Array], float] | None = None
+    outward: Callable[[Any, Any], Array] | None = None
     sentence: Callable[[Arrays], str] | None = None
 
 
@@ -333,6 +336,12 @@ class _Simulated:
     def _fits(
         self, table: PrivateTable, factor: float, noise: NoiseSource | None, runs: int
     ) -> list[Arrays]:
+        final, public = self._batch(table, factor, noise, runs)
+        return [self._arrays(self.how.parameters(final, run, public)) for run in range(runs)]
+
+    def _batch(
+        self, table: PrivateTable, factor: float, noise: NoiseSource | None, runs: int
+    ) -> tuple[Any, Any]:
         session: Session[Any] = Session(
             table,
             self.how.opens,
@@ -343,10 +352,20 @@ class _Simulated:
             clip=self.clip,
             as_private=True,
         )
-        final = self.how.fit(session, self.settings, np.full(runs, factor), None).final
-        return [
-            self._arrays(self.how.parameters(final, run, session.public)) for run in range(runs)
-        ]
+        runs_of = self.how.fit(session, self.settings, np.full(runs, factor), None)
+        return runs_of.final, session.public
+
+    @cached_property
+    def _outward(self) -> Array:
+        """Of the distance of an end from the middle of the limits: see :class:`Uncertainty`."""
+        if self.uncertainty.outward is None:
+            return np.zeros(1)
+        table, noise = (
+            self._table(self.uncertainty.draw, np.random.default_rng(0)),
+            NoiseSource(0, [0]),
+        )
+        final, _ = self._batch(table, self.factor * self.simulated / self.rows, noise, 1)
+        return self.uncertainty.outward(self.settings, final)
 
     def _arrays(self, parameters: Any) -> Arrays:
         return {
@@ -372,7 +391,9 @@ class _Simulated:
                 own = np.einsum("...iie->...ie", ends) if value.ndim > 1 else ends
                 own[:] = np.maximum(own, 0.0)
             if inside:
-                ends[:] = np.clip(ends, *self.limits.T[..., None])
+                off = ends - self.limits.mean(axis=1)[:, None]
+                away = np.where(off * [-1.0, 1.0] > 0.0, self._outward[:, None], 0.0)
+                ends[:] = np.clip(ends + away * off, *self.limits.T[..., None])
             lost = self.uncertainty.lost(self.fit.parameters)
             intervals[name][np.broadcast_to(lost, len(value))] = np.nan
         return intervals
@@ -398,7 +419,8 @@ class _Simulated:
         columns = [column.name for column in self.schema.numeric_columns()]
         if self.uncertainty.from_zero is not None:
             return self.uncertainty.from_zero(columns, np.abs(places.ravel()) > reach)
-        share = reach / self.scale
+        off = np.abs(places.ravel() - self.limits.mean(axis=1))
+        share = (reach + self._outward * (off + reach)) / self.scale
         widest = int(np.argmax(share))
         return (
             f"At this noise level each mean is known to within {100.0 * share[widest]:.2g}% of "

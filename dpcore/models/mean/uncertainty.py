@@ -1,7 +1,11 @@
 """What the intervals of means need."""
 
+import numpy as np
+
+from dpcore.arrays import Array
 from dpcore.fitting.intervals import Uncertainty
 from dpcore.models.mean import MeanSettings
+from dpcore.models.mean.parameters import Means
 
 
 def _refuse(settings: MeanSettings) -> str:
@@ -10,4 +14,13 @@ def _refuse(settings: MeanSettings) -> str:
     return "the error of local noise depends on how the rows are distributed, which is not released"
 
 
-UNCERTAINTY = Uncertainty(("mean",), "mean", population=False, widen=1.1, refuse=_refuse)
+def _outward(settings: MeanSettings, batch: Means) -> Array:
+    """By which share ``(d,)`` clipping draws the mean of a column whose numbers all lie at the
+    limits, such as zeros and ones, to the middle; nothing where their mean square is bounded."""
+    reach = np.minimum(batch.reach[0], 1.0)
+    return np.zeros(len(reach)) if settings.tau is not None else 1.0 / reach - 1.0
+
+
+UNCERTAINTY = Uncertainty(
+    ("mean",), "mean", population=False, widen=1.1, refuse=_refuse, outward=_outward
+)
