@@ -274,9 +274,10 @@ def odd() -> InputError:
     return InputError("dossier", "a part of it is missing or malformed", "ask for a new copy")
 
 
-def _demand_registered(model: str) -> None:
+def _demand_registered(model: object) -> None:
     try:
-        declaration(model)
+        if isinstance(model, str):
+            declaration(model)
     except InputError:
         raise InputError(
             "dossier",
@@ -289,7 +290,7 @@ def _compared(folder: Path, record: dict[str, Any], *, whole: bool) -> dict[str,
     try:
         if record["format"] not in (FIRST, SECOND):
             demand_content(record)
-        _demand_registered(record["model"])
+        _demand_registered(record.get("model"))
         if record["format"] == FIRST:
             return compare_rows(folder, record)
         return compare(folder, record, whole=whole, anew=record["format"] == FORMAT)
