@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from printed_formulas import delta_from, epsilon_from, renyi
 from support import every, examples, split_lanes
 
-from dpcore.accounting import accountant, calibrate, compose, covers, rdp
+from dpcore.accounting import accountant, calibrate, compose, covers, rdp, wbk
 from dpcore.accounting.base import scaled
 from dpcore.accounting.moments import MomentsAccountant
 from dpcore.accounting.rdp import RENYI, epsilon_over_orders
@@ -477,3 +477,27 @@ def test_theorem_9_has_two_valleys_and_the_lower_one_is_found(
     assert np.all(np.diff(epsilons) > 0.0)
     back = np.asarray(THEOREM_9.delta(events, epsilons))
     np.testing.assert_allclose(back, deltas, rtol=1e-6)
+
+
+def test_budgets_at_once_ask_for_no_more_orders_than_each_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The least noise, at the orders that the most noise needs, took minutes."""
+    sample = Event(
+        Gaussian(1.0), sampling="without_replacement", sampling_rate=0.5, adjacency="replace_one"
+    )
+    asked_for = []
+    moments = wbk.sampled_log_moments
+
+    def watched(highest: int, noise: float, rate: float, theorem: int) -> Any:
+        asked_for.append((highest, noise))
+        return moments(highest, noise, rate, theorem)
+
+    monkeypatch.setattr(wbk, "sampled_log_moments", watched)
+    budgets = np.array([0.02, 20.0])
+    together = np.asarray(calibrate((sample,), budgets, 1e-5, "wbk27"))
+    of_all = sorted(asked_for)
+    asked_for.clear()
+    alone = [float(calibrate((sample,), float(e), 1e-5, "wbk27")) for e in budgets]  # type: ignore[arg-type]
+    assert together.tolist() == alone
+    assert of_all == sorted(asked_for)

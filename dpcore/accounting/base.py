@@ -50,7 +50,8 @@ class Accountant(ABC):
 
     name: the word scripts use. title: what a screen says. kind: ``exact`` or ``upper bound``.
     source: author, year and theorem. encloses: whether :meth:`interval` has a lower end for some
-    events.
+    events. one_by_one: whether one of several noises at once takes as long as the slowest, so that
+    they are better searched one by one.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Accountant(ABC):
     kind: str
     source: str
     encloses: ClassVar[bool] = False
+    one_by_one: ClassVar[bool] = False
 
     @property
     @abstractmethod

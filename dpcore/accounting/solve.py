@@ -16,7 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from dpcore.accounting.base import Accountant, Events, live, real, scaled
+from dpcore.accounting.base import Accountant, Events, dimensions, live, real, scaled
 from dpcore.arrays import Array, Mask
 from dpcore.errors import InputError
 from dpcore.privacy.events import Real, noise_of
@@ -37,6 +37,9 @@ def noise_factor(accountant: Accountant, events: Events, epsilon: Real, delta: f
     every amount of noise, or none, meets it.
     """
     target = np.asarray(epsilon, dtype=float)
+    if accountant.one_by_one and target.ndim and not dimensions(events):
+        factors = [noise_factor(accountant, events, float(e), delta) for e in target.ravel()]
+        return np.reshape(np.array(factors), target.shape)
 
     def epsilon_at(factor: Array) -> Array:
         return np.asarray(accountant.epsilon(scaled(events, factor), delta))

@@ -28,6 +28,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -87,6 +88,8 @@ class FixedSizeAccountant(Accountant):
         "every release has a fresh sample of fixed size, drawn without replacement",
         "neighbouring tables differ in one whole row, which is replaced",
     )
+
+    one_by_one: ClassVar[bool] = True  # orders double until more cannot help any noise
 
     def __post_init__(self) -> None:
         one_of("conversion", self.conversion, CONVERSIONS)
