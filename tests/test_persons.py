@@ -565,7 +565,7 @@ def session(opens: Any, adjacency: str = "replace_one", schema: Schema = ALL_ROL
 
 
 class NotAdding(BallVector):
-    """Vectors of rows, of which it is not said that they add up."""
+    """Vectors of rows that are not declared to add up."""
 
     adds_up = False
 

@@ -172,7 +172,8 @@ class Groups:
         all rows are one group, its size, in which there is less noise, by a share of its own; (3)
         what a ball takes of a normal group's variance is put back; (4) no variance changes by more
         than a factor in a step; (5) all shapes are scaled so that groups and their distances add up
-        to the shape of all rows, as far as noise lets this be seen.
+        to the shape of all rows, as far as noise lets this be seen, and get back nearly all of the
+        variance in a direction in which balls hide it.
         """
         noisy, dim = defined(noisy), self.mixture.dim
         squares_sd = per_coordinate_sd(noisy, dim)

@@ -144,7 +144,7 @@ def fit(session: Session[LabelledRows], factor: Array, target: str) -> Runs[Labe
 def _started(
     session: Session[LabelledRows], multiplier: Array, shape: LabelledMoments, noise: Array
 ) -> tuple[Classes, tuple[Array, Array], tuple[Array, Array]]:
-    """From a histogram with a multiplier ``(B,)``: classes of which nothing is known; counts
+    """From a histogram with a multiplier ``(B,)``: classes about which nothing is known; counts
     ``(B, K)`` of their rows with the noise ``(B,)`` in them; radius ``(B, 1)`` of the first ball,
     in deviations, and the share ``(B, 1)`` of the mean square that it leaves.
 
