@@ -52,13 +52,8 @@ def path_html() -> str:
 
 def needed() -> dict[str, Choices]:
     """The pages that lessons lead to, by their names, each as it opens."""
-    return {
-        name: choices
-        for lesson in LESSONS
-        for query in (lesson.look, lesson.query)
-        if (page := _page(lesson, query)) is not None
-        for name, choices, _ in (page,)
-    }
+    pages = (_page(lesson, query) for lesson in LESSONS for query in (lesson.look, lesson.query))
+    return {page[0]: page[1] for page in pages if page}
 
 
 def _page(lesson: Lesson, query: Mapping[str, str]) -> tuple[str, Choices, str] | None:
