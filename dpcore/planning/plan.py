@@ -16,7 +16,7 @@ from dpcore.checks import listed, one_of, pairs_of, positive, probability, truth
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.planning.curves import DIFFICULTIES, MIDDLING, WORLDS, UtilityCurve, utility_curve
-from dpcore.planning.split import NEAR, Division, Split
+from dpcore.planning.split import GAP, NEAR, Division, Split
 from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import ADJACENCIES, protects
 from dpcore.privacy.guarantee import delta_text, show_bound, show_most
@@ -25,7 +25,6 @@ from dpcore.releases.api import planned_noise
 from dpcore.releases.filter import PER_RHO, SOLVED, USUAL, Amount, filter_of
 from dpcore.schema import Schema
 
-GAP = 0.02  # between what the programme counts on and what was simulated, above which it is said
 NOTHING = 0.005  # a share that is shown as 0%
 MOST_ROWS = 10**12  # of one table; costs of more have no digits left
 LEAST_GAIN = 1e-3  # points; less is what the solver leaves
@@ -546,6 +545,11 @@ def _note(release: PlannedRelease, curve: UtilityCurve, *, held: bool) -> str | 
         return (
             f"{release.name!r} gets nothing: the other releases gain more from the budget; "
             "set a minimum share of the gain."
+        )
+    if release.median < NOTHING:
+        return (
+            f"{release.name!r}: releases simulated at this epsilon keep none of the exact fit's "
+            "gain; give a larger budget, or plan fewer releases."
         )
     if abs(release.counted_on - release.median) > GAP:
         return (

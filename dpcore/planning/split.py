@@ -10,6 +10,11 @@ A lower bound on accuracy is one on the cost, since curves rise. Each f_i is a s
 of its curve, and a variable between 0 and 1 says how much of a piece is taken: all numbers keep
 their size whatever the budget and the tables. The problem is compiled once; what changes while a
 slider is dragged are its parameters (Agrawal et al. 2019, disciplined parametrised programming).
+
+Where a curve is not concave, a release may get a share between two corners of its majorant and keep
+less than the programme counts on. Then it is tried with the lower corner at most, and with the
+upper one at least (branch and bound), and of all these divisions the one is taken whose releases
+keep most as simulated.
 """
 
 from __future__ import annotations
@@ -24,15 +29,19 @@ from dpcore.arrays import Array
 from dpcore.planning.curves import UtilityCurve
 
 NEAR = 1e-6  # part of a piece, or of the budget, that is the solver's last digits
+GAP = 0.02  # between what the programme counts on and what was simulated, above which it matters
+MOST_BRANCHES = 20  # of which two or three are the rule
 
 
 @dataclass(frozen=True)
 class Division:
     """A solution: shares ``(N,)`` of the whole that each single release takes, what the programme
-    counts on, the marginal gains of less and of more share, and of the budget (the dual value)."""
+    counts on, what releases keep as simulated, the marginal gains of less and of more share, and
+    of the budget (the dual value)."""
 
     shares: Array
     counted_on: Array
+    simulated: Array
     slope_down: Array
     slope_up: Array
     budget_dual: float
@@ -44,7 +53,7 @@ class Split:
     def __init__(self, curves: Sequence[UtilityCurve]) -> None:
         import cvxpy
 
-        self.corners = [curve.majorant() for curve in curves]
+        self.curves, self.corners = curves, [curve.majorant() for curve in curves]
         shape = (len(curves), max(2, *(len(rho) for rho, _ in self.corners)) - 1)
         self._lock, self._part = Lock(), cvxpy.Variable(shape)
         self._gains, self._costs = (cvxpy.Parameter(shape, nonneg=True) for _ in range(2))
@@ -58,11 +67,38 @@ class Split:
     def solve(
         self, total: float, times: Array, low: Array, high: Array, *, rows: float = 1.0
     ) -> Division:
-        """The best division of a total rho; a feasible one exists.
+        """The division of a total rho that keeps most; a feasible one exists.
 
         times ``(N,)``: how many of each. low, high ``(N,)``: the least and the most rho of one.
         rows: so many times the rows of the curves.
         """
+        best, branches = None, [(low, high)]
+        for _ in range(MOST_BRANCHES):
+            if not branches:
+                break
+            low, high = branches.pop()
+            division = self.concave(total, times, low, high, rows=rows)
+            if best is None or times @ division.simulated > times @ best.simulated + NEAR:
+                best = division
+            gaps = times * (division.counted_on - division.simulated)
+            i = int(np.argmax(gaps))
+            if gaps[i] <= GAP or times @ division.counted_on <= times @ best.simulated + GAP:
+                continue
+            corners, rho = self.corners[i][0] / rows**2, total * division.shares[i]
+            below, above = np.array(high), np.array(low)
+            below[i] = max(low[i], corners[corners < rho].max())
+            above[i] = corners[corners > rho].min()
+            if low[i] < above[i] <= high[i] and times @ above <= total:
+                branches.append((above, high))
+            if below[i] < high[i]:
+                branches.append((low, below))
+        assert best is not None
+        return best
+
+    def concave(
+        self, total: float, times: Array, low: Array, high: Array, *, rows: float = 1.0
+    ) -> Division:
+        """As :meth:`solve`, but best by the concave majorants."""
         corners = [(rho / rows**2 / total, share) for rho, share in self.corners]
         low, most = low / total, high / total
         gains, steps = np.zeros(self._part.shape), np.zeros(self._part.shape)
@@ -88,7 +124,15 @@ class Split:
         down, up = np.array(
             [_slopes(x, *corner) for x, corner in zip(shares, corners, strict=True)]
         ).T
-        return Division(shares, counted, down, up, float(up.max()) if dual is None else dual)
+        simulated = np.array(
+            [
+                np.interp(x * total * rows**2, curve.rho, curve.median)
+                for x, curve in zip(shares, self.curves, strict=True)
+            ]
+        )
+        return Division(
+            shares, counted, simulated, down, up, float(up.max()) if dual is None else dual
+        )
 
 
 def _slopes(share: float, corners: Array, values: Array) -> tuple[float, float]:
