@@ -549,7 +549,7 @@ def _note(release: PlannedRelease, curve: UtilityCurve, *, held: bool) -> str | 
     if release.median < NOTHING:
         return (
             f"{release.name!r}: releases simulated at this epsilon keep none of the exact fit's "
-            "gain; give a larger budget, or plan fewer releases."
+            "gain; give a larger budget, lock a larger epsilon, or plan fewer releases."
         )
     if abs(release.counted_on - release.median) > GAP:
         return (
