@@ -27,6 +27,7 @@ from dpcore.schema import Schema
 
 NOTHING = 0.005  # a share that is shown as 0%
 MOST_ROWS = 10**12  # of one table; costs of more have no digits left
+POINT = 0.01  # of a share
 LEAST_GAIN = 1e-3  # points; less is what the solver leaves
 
 
@@ -411,9 +412,7 @@ class Planner:
             tuple(releases),
             way.amount((units,), limit),
             way.amount((rest,), limit),
-            {}
-            if division is None or low is None
-            else self._prices(division, times, low / total, releases),
+            {} if division is None or low is None else self._prices(curves, times, rho, low, total),
             0.0 if division is None else division.budget_dual,
             conflict is None,
             conflict,
@@ -436,23 +435,23 @@ class Planner:
         )
 
     def _prices(
-        self, division: Division, times: Array, low: Array, planned: Sequence[PlannedRelease]
+        self, curves: Sequence[UtilityCurve], times: Array, rho: Array, low: Array, total: float
     ) -> dict[str, float | None]:
-        """What one more point for each costs the others, at the margin: they give up what gains
-        least a share, and only what no wish holds. ``None`` where they have not so much to give."""
-        free = (division.shares > low) & ~np.array([release.locked for release in self.wanted])
-        spare = float(times @ division.shares) < 1.0 - 1e-4
-        points = np.array([100.0 * (r.median - (r.at_least or 0.0)) for r in planned])
+        """What one more point for each costs the others: the one of them that loses least, or all
+        where no single one has enough to give. They give up only what no wish holds. ``None`` where
+        a point cannot be had or paid for."""
+        locked = np.array([release.locked for release in self.wanted])
+        free = times * np.where(locked, 0.0, np.maximum(rho - low, 0.0))
+        left, now = total - float(times @ rho), _simulated(curves, rho)
         prices: dict[str, float | None] = {}
-        for i, release in enumerate(self.wanted):
-            givers = free & (np.arange(len(free)) != i)
-            gains, price = division.slope_up[i], None
-            if gains > 0.0 and spare:
-                price = 0.0
-            elif gains > 0.0 and givers.any():
-                price = float(times[i] / gains * division.slope_down[givers].min())
-            enough = price is not None and price <= float(times @ (givers * points))
-            prices[release.name] = price if enough or spare else None
+        for i, (release, curve) in enumerate(zip(self.wanted, curves, strict=True)):
+            more = float(times[i] * (curve.needed(now[i] + POINT) - rho[i]))
+            others = np.where(np.arange(len(free)) == i, 0.0, free)
+            lost = [
+                float(times @ (now - _simulated(curves, rho - paid / times))) / POINT
+                for paid in _ways_to_pay(others, more)
+            ]
+            prices[release.name] = 0.0 if more <= left else min(lost, default=None)
         return prices
 
     def what_ifs(self, epsilon: float, delta: float) -> tuple[tuple[str, ReleasePlan], ...]:
@@ -463,6 +462,20 @@ class Planner:
             ("twice the rows", self.plan(epsilon, delta, rows=2.0)),
             *((f"one more {name!r}", self.plan(epsilon, delta, more=name)) for name in names),
         )
+
+
+def _simulated(curves: Sequence[UtilityCurve], rho: Array) -> Array:
+    """The share ``(N,)`` that each release keeps on medium rows, at its cost rho ``(N,)``."""
+    return np.array([curve.at(float(cost))[1] for curve, cost in zip(curves, rho, strict=True)])
+
+
+def _ways_to_pay(free: Array, more: float) -> Array:
+    """Who gives up how much of a cost ``(W, N)``, of what is free ``(N,)``: any one who can, else
+    all of them the same part; nobody where there is too little."""
+    if (able := free >= more).any():
+        return more * np.eye(len(free))[able]
+    enough = free.sum() >= more
+    return free[None] * (more / free.sum()) if enough else np.empty((0, len(free)))
 
 
 def takes(

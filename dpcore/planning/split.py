@@ -36,14 +36,12 @@ MOST_BRANCHES = 20  # of which two or three are the rule
 @dataclass(frozen=True)
 class Division:
     """A solution: shares ``(N,)`` of the whole that each single release takes, what the programme
-    counts on, what releases keep as simulated, the marginal gains of less and of more share, and
-    of the budget (the dual value)."""
+    counts on, what releases keep as simulated, and the marginal gain of the budget (the dual
+    value)."""
 
     shares: Array
     counted_on: Array
     simulated: Array
-    slope_down: Array
-    slope_up: Array
     budget_dual: float
 
 
@@ -121,24 +119,19 @@ class Split:
         counted = np.array(
             [np.interp(x, *corner) for x, corner in zip(shares, corners, strict=True)]
         )
-        down, up = np.array(
-            [_slopes(x, *corner) for x, corner in zip(shares, corners, strict=True)]
-        ).T
         simulated = np.array(
             [
                 np.interp(x * total * rows**2, curve.rho, curve.median)
                 for x, curve in zip(shares, self.curves, strict=True)
             ]
         )
-        return Division(
-            shares, counted, simulated, down, up, float(up.max()) if dual is None else dual
-        )
+        if dual is None:
+            dual = max(_slope_above(x, *corner) for x, corner in zip(shares, corners, strict=True))
+        return Division(shares, counted, simulated, dual)
 
 
-def _slopes(share: float, corners: Array, values: Array) -> tuple[float, float]:
-    """Gain a share of the budget, of the piece below a point and of the one above."""
+def _slope_above(share: float, corners: Array, values: Array) -> float:
+    """Gain a share of the budget, of the piece above a point."""
     steps = np.append(np.diff(values) / np.diff(corners), 0.0)
-    near = NEAR * share
-    below = int(np.searchsorted(corners, share - near)) - 1
-    above = int(np.searchsorted(corners, share + near, side="right")) - 1
-    return (np.inf if below < 0 else float(steps[below])), float(steps[above])
+    above = int(np.searchsorted(corners, share * (1.0 + NEAR), side="right")) - 1
+    return float(steps[above])
