@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -334,6 +336,16 @@ def test_the_random_mapping_keeps_rows_and_reaches_one_flip() -> None:
         assert mapped.min() >= 1
         found.append(tuple(mapped))
     assert len(set(found[:2000])) == 5  # the class of one row loses none
+
+
+def test_the_smoothing_of_the_mapping_is_even_over_all_class_sizes() -> None:
+    rng, runs = np.random.default_rng(0), 6000
+    found = Counter(
+        tuple(mapped_counts(np.array([1, 1, 3]), np.array([0.0, *rng.random(4)])).tolist())
+        for _ in range(runs)
+    )
+    assert len(found) == 6  # of 5 rows in 3 classes
+    assert all(abs(count / runs - 1 / 6) < 0.02 for count in found.values())
 
 
 def test_rank_one_noise_tends_to_its_printed_limit() -> None:

@@ -227,11 +227,12 @@ def _optimised(
 def mapped_counts(counts: NDArray[np.int_], uniforms: Array) -> NDArray[np.int_]:
     """Class sizes by the normalised random mapping; uniforms ``(K + 2,)``."""
     number = len(counts)
-    if uniforms[0] < SMOOTHING:  # even over all sizes: sorted cuts
-        places = np.argsort(uniforms[2:])[: number - 1] if number > 1 else np.zeros(0, dtype=int)
-        free = counts.sum() - number
-        cuts = np.sort((uniforms[2 : 2 + len(places)] * (free + 1)).astype(int))
-        return np.diff(np.concatenate([[0], cuts, [free]])) + 1
+    if uniforms[0] < SMOOTHING:  # even over all sizes: a random set of cuts between rows (Floyd)
+        rows, cuts = int(counts.sum()), set[int]()
+        for last, share in zip(range(rows - number + 1, rows), uniforms[2:], strict=False):
+            cut = min(1 + int(share * last), last)
+            cuts.add(last if cut in cuts else cut)
+        return np.diff([0, *sorted(cuts), rows])
     nearby = [counts] + [
         counts + np.eye(number, dtype=int)[into] - np.eye(number, dtype=int)[out]
         for out in range(number)
