@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import dpcore as dp
+from dpcore.accounting import mu_of
 from dpcore.auditing.exhibits.labelled import (
     empty_neighbours,
     mapping_support,
@@ -23,6 +25,7 @@ from dpcore.privacy import Privacy
 
 COUNTED = (one_sided_noise, noise_that_reads)
 WORKED_OUT = (two_classes, mapping_support, empty_neighbours, rank_one_noise)
+PICTURED = (*COUNTED, mapping_support, empty_neighbours, rank_one_noise)
 
 
 @pytest.mark.parametrize("show", [*COUNTED, *WORKED_OUT], ids=lambda show: show.__name__)
@@ -32,6 +35,32 @@ def test_every_exhibit_refutes_its_claim(show: Any) -> None:
     assert shown.attained <= 1.0
     assert (shown.counted is None) == (shown.confidence == 1.0)
     assert len(set(shown.tables)) == 2
+
+
+def test_pictures_draw_what_the_attacker_looks_for_as_published_and_corrected() -> None:
+    """No cut of two clouds of normal noise at this budget tells them apart by more than 0.107."""
+    shown = {each: each(runs=400) if each in COUNTED else each() for each in PICTURED}
+    most = 2.0 * scipy.stats.norm.cdf(mu_of(1.0, 1e-5) / 2.0) - 1.0
+    for each, exhibit in shown.items():
+        corrected = exhibit.corrected_picture
+        runs = 400 if each in COUNTED else 2000
+        assert corrected.first.shape == corrected.second.shape == (runs,)
+        apart = scipy.stats.ks_2samp(corrected.first, corrected.second).statistic
+        assert apart < most + 1.63 * math.sqrt(2.0 / runs), each  # one in a hundred is beyond
+    published = {each: exhibit.published_picture for each, exhibit in shown.items()}
+    below = published[one_sided_noise]
+    assert below.first.max() < 0.0 <= below.second.min() + 1e-9
+    means = published[noise_that_reads]
+    assert np.std(means.first) > 20.0 * np.std(means.second)
+    away = published[mapping_support]
+    assert np.mean(away.first == 2.0) == pytest.approx(13 / 21, abs=0.04)
+    assert np.mean(away.second == 1.0) == pytest.approx(20 / 21, abs=0.02)
+    shares = published[empty_neighbours]
+    assert {*shares.first.tolist()} == {10 / 30}
+    assert {*shares.second.tolist()} == {9 / 29}
+    distance = published[rank_one_noise]
+    assert np.mean(distance.first < 0.7) > 0.08
+    assert np.mean(distance.second < 0.7) < 0.005
 
 
 def test_noise_that_only_adds_is_not_below_in_any_dimension() -> None:

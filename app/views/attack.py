@@ -169,8 +169,6 @@ def exhibits() -> None:
         with st.spinner("Attacking…"):
             shown = attacking.exhibit(name)
         st.markdown(f"**{shown.sentence}**")
-        scene = exhibit_scene(shown)
-        if scene is not None:
-            live({"none": scene}, key=f"exhibit_{name}")
+        live({"none": exhibit_scene(shown)}, key=f"exhibit_{name}")
         st.markdown("\n".join(f"- {line}" for line in shown.sentences()[:-1]))
         st.code(f"dpcore audit {name}", language=None)

@@ -133,20 +133,12 @@ def _claimed(value: float) -> str:
     return show_bound(value) if np.isfinite(value) else "–"
 
 
-def exhibit_scene(shown: Exhibit) -> Scene | None:
-    """What leaves either of two neighbouring tables, as published and corrected; ``None`` where an
-    exhibit is a count and has no picture."""
-    pictures = (
-        ("published", "As published", shown.published_picture),
-        ("corrected", "Corrected", shown.corrected_picture),
+def exhibit_scene(shown: Exhibit) -> Scene:
+    """What leaves either of two neighbouring tables, as published and corrected."""
+    panels = (
+        _histograms("published", "As published", shown.published_picture),
+        _histograms("corrected", "Corrected", shown.corrected_picture),
     )
-    panels = tuple(
-        _histograms(name, title, picture)
-        for name, title, picture in pictures
-        if picture is not None
-    )
-    if not panels:
-        return None
     return Scene(steps=(0.0,), step_labels=("",), panels=panels)
 
 

@@ -59,7 +59,8 @@ class Exhibit:
     shown: claim, tables, event and the delta attained. source: paper and place. assumption: what
     the claim takes for granted. correction: what is done instead; corrected: the delta that this
     has, at most, at the same epsilon. stated, true: the amount stated and the real one, where it is
-    one amount. case: what the claim does not cover, for everybody.
+    one amount. case: what the claim does not cover, for everybody. published_picture,
+    corrected_picture: what leaves, by the printed mechanism and by the corrected one.
     """
 
     name: str
@@ -69,10 +70,10 @@ class Exhibit:
     correction: str
     corrected: float
     case: str
+    published_picture: Picture
+    corrected_picture: Picture
     stated: float | None = None
     true: float | None = None
-    published_picture: Picture | None = None
-    corrected_picture: Picture | None = None
 
     @property
     def refuted(self) -> bool:

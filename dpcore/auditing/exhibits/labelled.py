@@ -9,25 +9,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting import delta_of
 from dpcore.accounting.binomial_bounds import rate_bounds
-from dpcore.arrays import Array
+from dpcore.arrays import Array, Mask
 from dpcore.auditing.exhibits.base import (
+    DRAWS,
     Counterexample,
     Exhibit,
+    Picture,
     normal_picture,
     of_normal_noise,
     stated_mu,
 )
 from dpcore.checks import positive, probability, whole
 from dpcore.fitting.api import fit_grid
-from dpcore.models.labelled_mixture.published_mathematics import SMOOTHING, r1smg_scale
+from dpcore.models.labelled_mixture.published_mathematics import (
+    SMOOTHING,
+    mapped_counts,
+    r1smg_scale,
+)
 from dpcore.privacy import Privacy
 from dpcore.schema import Ball, Column, Schema
 from dpcore.wall.table import PrivateTable
@@ -49,11 +57,19 @@ def one_sided_noise(
     """
     rows, kinds, flipped, with_row = far_row()
 
-    def below(_: Array, covariances: Array) -> Array:
+    def least(_: Array, covariances: Array) -> Array:
         gaps = np.linalg.eigvalsh(covariances[:, 0] - with_row)[:, 0]
-        return np.asarray(gaps < -1e-9 * np.trace(with_row))
+        return np.asarray(gaps / np.trace(with_row))
 
-    counted = _counted(rows, flipped, kinds, epsilon, delta, runs, seed, below)
+    published, corrected = _pictures(
+        "smallest eigenvalue of released minus exact covariance (relative)",
+        rows,
+        (flipped, kinds),
+        Privacy(epsilon=epsilon, delta=delta, adjacency="label"),
+        runs,
+        seed,
+        least,
+    )
     shown = _measured(
         "Wishart noise makes covariances private",
         epsilon,
@@ -61,12 +77,15 @@ def one_sided_noise(
         ("an outlying row in the second class", "the same row in the small first class"),
         "a released covariance of the first class that, in some direction, is smaller than the "
         "exact one that includes the row",
-        counted,
+        published,
+        lambda gaps: gaps < -1e-9,
         impossible=True,
     )
     return _normal_instead(
         "one-sided-noise",
         shown,
+        published,
+        corrected,
         source=f"{PAPER}, Wishart noise on covariances",
         assumption="every released covariance is possible under both tables",
         case=(
@@ -103,21 +122,32 @@ def noise_that_reads(
     flipped = kinds.copy()
     flipped[100] = 0
 
-    def far(means: Array, _: Array) -> Array:
-        return np.asarray(np.abs(means[:, 0, 0]) > 10.0)
+    def along(means: Array, _: Array) -> Array:
+        return np.asarray(means[:, 0, 0])
 
-    counted = _counted(rows, kinds, flipped, epsilon, delta, runs, seed, far)
+    published, corrected = _pictures(
+        "released mean of the flat class, along its axis",
+        rows,
+        (kinds, flipped),
+        Privacy(epsilon=epsilon, delta=delta, adjacency="label"),
+        runs,
+        seed,
+        along,
+    )
     shown = _measured(
         "noise with an optimised shape makes means private",
         epsilon,
         delta,
         ("a flat class and four far corners", "the same with one corner row in the flat class"),
         "a released mean of the flat class that lies far out on the class's long axis",
-        counted,
+        published,
+        lambda means: np.abs(means) > 10.0,
     )
     return _normal_instead(
         "noise-that-reads",
         shown,
+        published,
+        corrected,
         source=f"{PAPER}, noise designed by a semidefinite program",
         assumption="the shape of the noise reveals nothing about the rows",
         case=(
@@ -179,9 +209,22 @@ def mapping_support(epsilon: float = 1.0, delta: float = 1e-5, *, classes: int =
         ("any class sizes", "the sizes after one label changes"),
         "released sizes that the neighbour's mapping reaches only through its smoothing",
     )
+    rng, both = np.random.default_rng(0), np.array([sizes, flipped])
+    mapped = [
+        [mapped_counts(counts, rng.random(number + 2)) for _ in range(DRAWS)] for counts in both
+    ]
+    noise = math.sqrt(2.0) / stated_mu(epsilon, delta) * rng.standard_normal((2, DRAWS, number))
+
+    def picture(released: Array) -> Picture:
+        """first, second: released class sizes ``(DRAWS, K)``."""
+        away = 0.5 * np.abs(released - both[1]).sum(axis=2)
+        return Picture("labels that differ from the second table's class sizes", *away)
+
     return _normal_instead(
         "mapping-support",
         shown,
+        picture(np.array(mapped)),
+        picture(both[:, None] + noise),
         source=f"{PAPER}, random mapping of class sizes",
         assumption="each released set of class sizes is about as likely under either table",
         case=(
@@ -209,7 +252,9 @@ def empty_neighbours(epsilon: float = 1.0, delta: float = 1e-5, *, classes: int 
     """
     sizes = np.full(whole("classes", classes, least=2), 10)
     fewer = sizes - np.eye(len(sizes), dtype=int)[0]
-    changed = int(np.sum(~np.isclose(sizes / sizes.sum(), fewer / fewer.sum())))
+    both = np.array([sizes, fewer])
+    shares = both / both.sum(axis=1, keepdims=True)
+    changed = int(np.sum(~np.isclose(*shares)))
     shown = Counterexample(
         "removing a row changes only one class share",
         positive("epsilon", epsilon),
@@ -219,9 +264,14 @@ def empty_neighbours(epsilon: float = 1.0, delta: float = 1e-5, *, classes: int 
         ("any class sizes", "the same without one row"),
         f"the shares themselves ({changed} of {len(sizes)} differ)",
     )
+    noise = np.random.default_rng(0).standard_normal((2, DRAWS, len(sizes)))
+    noisy = both[:, None] + noise / stated_mu(epsilon, delta)
+    axis = "released share of the first class"
     return _normal_instead(
         "empty-neighbours",
         shown,
+        Picture(axis, *np.repeat(shares[:, :1], DRAWS, axis=1)),
+        Picture(axis, *(noisy[..., 0] / np.maximum(noisy.sum(axis=2), 1.0))),
         source=f"{PAPER}, equation 29",
         assumption="removing a row changes only the share of its own class",
         case=(
@@ -248,9 +298,23 @@ def rank_one_noise(epsilon: float = 1.0, delta: float = 1e-5, *, dim: int = 12) 
         ("any table", "a neighbour whose answer differs by the sensitivity"),
         "an answer whose likelihood ratio exceeds e^epsilon",
     )
+    normals = np.random.default_rng(0).standard_normal((2, DRAWS, dim + 1))
+    around, length = normals[..., 1:], scale * normals[..., :1]
+    along_one = length * around / np.linalg.norm(around, axis=2, keepdims=True)
+
+    def picture(noise: Array) -> Picture:
+        """noise ``(2, DRAWS, dim)`` around the answers, which are 1 apart."""
+        away = noise + np.array([0.0, 1.0])[:, None, None] * np.eye(dim)[0]
+        return Picture(
+            "distance from the exact answer of the first table (sensitivities)",
+            *np.linalg.norm(away, axis=2),
+        )
+
     return _normal_instead(
         "rank-one-noise",
         shown,
+        picture(along_one),
+        picture(around / stated_mu(epsilon, delta)),
         source="Ji, Li 2024 (R1SMG), a baseline in " + PAPER,
         assumption="noise along one random direction hides all coordinates",
         case=(
@@ -317,11 +381,19 @@ def radius_not_squared(
 
 
 def _normal_instead(
-    name: str, shown: Counterexample, *, source: str, assumption: str, case: str
+    name: str,
+    shown: Counterexample,
+    published: Picture,
+    corrected: Picture,
+    *,
+    source: str,
+    assumption: str,
+    case: str,
 ) -> Exhibit:
     """Beside a mechanism that nobody can prove: normal noise at the very budget it claims.
 
     Its delta at that epsilon is the claimed one whatever is looked for, by Balle, Wang 2018.
+    published, corrected: what an attacker looks at, drawn from either.
     """
     mu = stated_mu(shown.epsilon, shown.delta)
     return Exhibit(
@@ -332,7 +404,8 @@ def _normal_instead(
         case=case,
         correction=SOUND,
         corrected=float(delta_of(shown.epsilon, mu)),
-        corrected_picture=normal_picture(mu),
+        published_picture=published,
+        corrected_picture=corrected,
     )
 
 
@@ -342,46 +415,58 @@ def _measured(
     delta: float,
     tables: tuple[str, str],
     event: str,
-    counted: tuple[int, int, int],
+    published: Picture,
+    event_of: Callable[[Array], Mask],
     *,
     impossible: bool = False,
 ) -> Counterexample:
     """delta at epsilon is at least ``P(E) - e^epsilon P'(E)``; both rates bounded at once.
 
-    impossible: the event cannot come under the second table, whatever is counted.
+    event_of: in which of the drawn numbers E is. impossible: it cannot come under the second table,
+    whatever is counted.
     """
-    here, there, runs = counted
+    here, there = (int(event_of(cloud).sum()) for cloud in (published.first, published.second))
+    runs = len(published.first)
     (low, _), (_, high) = (rate_bounds(hits, runs, CONFIDENCE) for hits in (here, there))
     if impossible and there == 0:
         high = 0.0
     attained = max(0.0, low - math.exp(epsilon) * high)
+    counted = here, there, runs
     return Counterexample(claim, epsilon, delta, attained, CONFIDENCE, tables, event, counted)
 
 
-def _counted(
+def _pictures(
+    axis: str,
     rows: Array,
-    kinds: NDArray[np.int_],
-    other: NDArray[np.int_],
-    epsilon: float,
-    delta: float,
+    labellings: tuple[NDArray[np.int_], NDArray[np.int_]],
+    request: Privacy,
     runs: int,
     seed: int,
-    event: Callable[[Array, Array], Array],
-) -> tuple[int, int, int]:
-    """How often the event is seen under two labellings of the same rows; means and covariances of
-    the published release are in own units."""
-    request = Privacy(epsilon=epsilon, delta=delta, adjacency="label", mode="paper")
-    hits = []
-    for which, labels in enumerate((kinds, other)):
-        table = sealed(rows, labels)
-        grid = fit_grid(
-            "gmm-release", table, privacy=(request,), draws=range(runs), seed=seed + which
-        )
-        batch, spread = grid.runs.final, grid.public.half_range
-        means = grid.public.center + spread * batch.means
-        covariances = batch.covariances * spread[:, None] * spread
-        hits.append(int(np.sum(event(means, covariances))))
-    return hits[0], hits[1], runs
+    number: Callable[[Array, Array], Array],
+) -> tuple[Picture, Picture]:
+    """A number made of means ``(runs, K, d)`` and covariances ``(runs, K, d, d)`` in own units,
+    under two labellings of the same rows: as published, and with Gaussian noise on sums by class.
+    """
+    tables = [sealed(rows, labels) for labels in labellings]
+    gaussian: dict[str, Any] = {"method": "gaussian"}
+    pictures = []
+    for privacy, way in ((replace(request, mode="paper"), {}), (request, gaussian)):
+        clouds = []
+        for which, table in enumerate(tables):
+            grid = fit_grid(
+                "gmm-release",
+                table,
+                privacy=(privacy,),
+                draws=range(runs),
+                seed=seed + which,
+                **way,
+            )
+            batch, spread = grid.runs.final, grid.public.half_range
+            means = grid.public.center + spread * batch.means
+            covariances = batch.covariances * spread[:, None] * spread
+            clouds.append(number(means, covariances))
+        pictures.append(Picture(axis, *clouds))
+    return pictures[0], pictures[1]
 
 
 def sealed(rows: Array, kinds: NDArray[np.int_]) -> PrivateTable:
