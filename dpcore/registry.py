@@ -39,6 +39,7 @@ EXHIBITS = {
     "topics-replaced": "dpcore.auditing.exhibits.vips:topics_replaced",
     "topics-epsilon": "dpcore.auditing.exhibits.vips:topics_epsilon",
     "logistic-constants": "dpcore.auditing.exhibits.vips:logistic_constants",
+    "logistic-variance": "dpcore.auditing.exhibits.vips:logistic_variance",
     "truncation-unbounded": "dpcore.auditing.exhibits.gradient:truncation_unbounded",
     "second-noise": "dpcore.auditing.exhibits.gradient:second_noise",
     "one-sided-noise": "dpcore.auditing.exhibits.labelled:one_sided_noise",

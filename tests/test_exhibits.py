@@ -199,6 +199,20 @@ def test_two_nearly_equal_rows_have_the_largest_and_hardly_any_curvature() -> No
     assert moved == pytest.approx(exhibits("logistic-constants").true, rel=1e-3)
 
 
+def test_a_variance_as_deviation_reveals_outcomes_of_a_regression() -> None:
+    """Epsilon 0.05 was printed for sigma 6; two tables reveal 21.8: here by another library."""
+    shown = exhibits("logistic-variance")
+    assert shown.shown.epsilon == pytest.approx(0.05, abs=0.003)
+    assert shown.true == pytest.approx(shown.stated**2)
+    law = from_gaussian_mechanism(
+        36.0 / 156.0, value_discretization_interval=1e-3, sampling_prob=0.004
+    ).self_compose(100)
+    assert shown.shown.attained == pytest.approx(
+        law.get_delta_for_epsilon(shown.shown.epsilon), rel=0.01
+    )
+    assert law.get_epsilon_for_delta(1e-3) == pytest.approx(21.84, abs=0.02)
+
+
 def test_the_stated_epsilon_of_topics_is_below_what_the_noise_gives() -> None:
     """3.318 printed; at delta = 0.0001 these two tables reveal 3.529, of 3.662 that no tables pass.
 

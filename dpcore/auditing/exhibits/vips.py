@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpcore.accounting import delta_at
+from dpcore.accounting import compose, delta_at
 from dpcore.accounting.pld_bounds import PldBounds, merged, realised
+from dpcore.accounting.wbk import as_printed
 from dpcore.auditing.exhibits.base import (
     Counterexample,
     Exhibit,
@@ -17,10 +18,12 @@ from dpcore.auditing.exhibits.base import (
     stated_mu,
 )
 from dpcore.models.topics.private import RECIPE, published_epsilon
-from dpcore.privacy import Gaussian
+from dpcore.privacy import Event, Gaussian
 
 PAPER = "Park, Foulds, Chaudhuri, Welling 2020"
+PROGRAM = f"the program released with {PAPER}"
 DOCUMENTS = 400_000
+CONSTANTS = math.hypot(1.0 / 1.0, 0.25 / 0.5)  # what moves, in deviations, where sigma is 1
 FINE = 3  # halvings of the lattice's step: both ends of a delta agree in six digits
 
 
@@ -105,8 +108,7 @@ def logistic_constants(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
     equal have both: one is orthogonal to it, the other is not quite. The change is the limit of
     such rows.
     """
-    moved = math.hypot(1.0 / 1.0, 0.25 / 0.5)
-    as_printed = math.sqrt(81.0 / 128.0)  # the most that two rows differ by, over all their angles
+    printed = math.sqrt(81.0 / 128.0)  # the most that two rows differ by, over all their angles
     mu = stated_mu(epsilon, delta)
     return of_normal_noise(
         "logistic-constants",
@@ -114,16 +116,53 @@ def logistic_constants(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
         "release with noise sigma",
         epsilon=epsilon,
         delta=delta,
-        published=mu * moved,
-        corrected=mu * as_printed,
+        published=mu * CONSTANTS,
+        corrected=mu * printed,
         tables=(
             "a row with outcome yes, orthogonal to a direction of large released covariance",
             "a nearly equal row with outcome no, not quite orthogonal, so its curvature is near 0",
         ),
         stated=1.0,
-        true=moved,
-        source=f"the program released with {PAPER}",
+        true=CONSTANTS,
+        source=f"{PROGRAM}, as corrected in December 2020",
         assumption="the constants are as loose as those in the text",
         correction="the text's constants, which are loose enough to cover the second sum",
         case="two sums with tight constants cost more than the single release that is charged.",
+    )
+
+
+def logistic_variance(sigma: float = 6.0, delta: float = 1e-3, *, minibatch: int = 156) -> Exhibit:
+    """Until December 2020 the released program took the variance of its noise for the deviation.
+
+    The mean of S rows had noise of deviation ``(sigma / S)^2`` instead of ``sigma / S``. A flipped
+    outcome changes the sum by 1, so the noise multiplier of that sum alone was ``sigma^2 / S``;
+    where all rows are alike, a step shows only whether the row that differs is in its sample. The
+    settings and the epsilon are those of Figure 6 (Adult).
+    """
+    meant = Event(Gaussian(sigma), 100, sampling="without_replacement", sampling_rate=0.004)
+    epsilon = float(compose((meant,), as_printed("wbk27"), delta=delta).epsilon)
+    shown = realised(replace(meant, mechanism=Gaussian(sigma**2 / minibatch)))
+    attained = PldBounds(merged((shown,)), delta, FINE).delta_below(epsilon)
+    corrected = replace(meant, mechanism=Gaussian(sigma / CONSTANTS))
+    return Exhibit(
+        "logistic-variance",
+        Counterexample(
+            f"noise of sigma {sigma:g}, {meant.count} steps on {minibatch} rows each, a share of "
+            f"{meant.sampling_rate:g} of all",
+            epsilon,
+            delta,
+            attained,
+            1.0,
+            ("rows that are all alike", "the same, but one has the other outcome"),
+            "releases whose joint likelihood ratio exceeds e^epsilon",
+        ),
+        source=f"{PROGRAM}, before it was corrected in December 2020",
+        assumption="the number passed to the noise function is a standard deviation",
+        correction="the square root of that number as the standard deviation",
+        corrected=float(delta_at((corrected,), epsilon, "pld")),
+        case="a variance below 1 gives too little noise when it is used as a standard deviation.",
+        stated=sigma / minibatch,
+        true=(sigma / minibatch) ** 2,
+        published_picture=normal_picture(minibatch / sigma**2),
+        corrected_picture=normal_picture(1.0 / sigma),
     )
