@@ -33,7 +33,7 @@ def test_the_headline_epsilon_holds_and_three_settings_do_not(table: Reproductio
     assert "printed epsilon 2.38 (sigma 1.24, minibatches of 20,000) holds" in table.finding
     assert "2.16" in table.finding
     assert "4.23" in table.finding
-    assert "In 3 of 15 settings the printed epsilon is too small" in table.finding
+    assert "In 3 of 15 settings the epsilon by that composition is too small" in table.finding
     noted = [each for each in table.rows if each["note"]]
     assert all(each["curve"] == vips_epsilon.PRINTED for each in noted)
     places = {(each["panel"], each["x"]): each["note"] for each in noted}
