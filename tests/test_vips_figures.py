@@ -111,8 +111,17 @@ def test_figure_6_prices_each_noise_and_compares_at_both_prices(
     for each in found.rows:
         if each["curve"] == vips_logistic.MINIBATCHES:
             assert each["proved_epsilon"] < each["x"]
-    for curve in (vips_logistic.SAME_NOISE, vips_logistic.SAME_NOISE_DPVI):
+    for curve in (
+        vips_logistic.SAME_NOISE,
+        vips_logistic.PROGRAM,
+        vips_logistic.SAME_NOISE_DPVI,
+    ):
         assert list(values(found.rows, curve, "same noise")) == [0.0, 1.0]
+    printed, program = (
+        {row["x"]: row["proved_epsilon"] for row in found.rows if row["curve"] == curve}
+        for curve in (vips_logistic.SAME_NOISE, vips_logistic.PROGRAM)
+    )
+    assert program[1.0] > 1.5 * printed[1.0], "a variance below 1 is less than its root"
     assert "DPVI" in found.finding
 
 
