@@ -197,28 +197,20 @@ def sample(mixture: Mixture, count: int, rng: np.random.Generator) -> tuple[Arra
 def m_step(noisy: NoisyMoments, rows: float, prior: Prior | None) -> Mixture:
     """The textbook's M step on exact moments (Bishop 2006, section 9.2.2); total.
 
-    prior: that of the maximum a posteriori fit (DP-EM Eq. 12 and footnotes 5 to 8).
+    prior: that of the maximum a posteriori fit (DP-EM Eq. 12 and footnotes 5 to 8), or ``None``.
     """
+    prior = prior or Prior(strength=0.0)
     counts = np.maximum(noisy.counts, TINY * max(rows, 1.0))
     centre, eye = noisy.sums / counts[..., None], np.eye(noisy.sums.shape[2])
     outer = centre[..., None] * centre[..., None, :]
     scatter = as_matrices(noisy) - counts[..., None, None] * outer
-    held = 0.0 if prior is None else prior.pseudo_counts("mean")
-    scatter = like_structure(
-        scatter + (held * counts / (held + counts))[..., None, None] * outer, noisy
-    )
-    extra = 0.0 if prior is None else prior.strength * prior.scatter
-    shapes = (scatter + extra * eye) / _with_prior(counts, prior, "shape", len(eye))[
-        ..., None, None
-    ]
-    weights = _with_prior(counts, prior, "weight")
+    held = prior.pseudo_counts("mean")
+    pulled = (held * counts / (held + counts))[..., None, None] * outer
+    scatter = like_structure(scatter + pulled, noisy) + prior.strength * prior.scatter * eye
+    shapes = scatter / (counts + prior.pseudo_counts("shape", len(eye)))[..., None, None]
+    weights = counts + prior.pseudo_counts("weight")
     return Mixture(
         weights / weights.sum(axis=-1, keepdims=True),
-        noisy.sums / _with_prior(counts, prior, "mean")[..., None],
+        noisy.sums / (counts + held)[..., None],
         floored_eigenvalues(shapes, np.full(counts.shape, LEAST_VARIANCE)),
     )
-
-
-def _with_prior(counts: Array, prior: Prior | None, what: str, dim: int = 0) -> Array:
-    """Counts plus the prior's pseudo-counts."""
-    return counts if prior is None else counts + prior.pseudo_counts(what, dim)
