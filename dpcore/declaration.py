@@ -290,6 +290,13 @@ class Model:
         return self.reads != "target" or (target is not None and target.is_number)
 
 
+def places(constant: str) -> dict[str, Any]:
+    """Where a model's parts are found, as fields of :class:`Model`: in the usual files, which hold
+    those of several models, each by the name of this constant."""
+    parts = ("recipe", "scorer", "picture", "fuzz", "estimator")
+    return {part: f"{getattr(Model, part).partition(':')[0]}:{constant}" for part in parts}
+
+
 def declaration(name: str) -> Model:
     """The declaration of a model. Raises InputError for a name that is not registered."""
     model: Model = load(MODELS[one_of("model", name, tuple(MODELS))])

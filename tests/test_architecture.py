@@ -72,6 +72,8 @@ MATHEMATICS = {
     "symmetric",
     "regressions",
     "missing",
+    "bernoulli",
+    "poisson",
     "cells",
     "variational",
     "newton",

@@ -19,10 +19,10 @@ from dpcore.datasets.load import load
 from dpcore.declaration import declaration
 from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.fitting.api import fit_grid
-from dpcore.models.bernoulli_mixture.mathematics import FAMILY as BERNOULLI
 from dpcore.models.exponential_family import mathematics
+from dpcore.models.exponential_family.bernoulli import Bernoulli
 from dpcore.models.exponential_family.mathematics import Groups
-from dpcore.models.poisson_mixture.mathematics import FAMILY as POISSON
+from dpcore.models.exponential_family.poisson import Poisson
 from dpcore.privacy import Privacy
 from dpcore.schema import Ball, Column, Schema
 from dpcore.wall.custodian import custodian_rows
@@ -32,7 +32,7 @@ from dpcore.wall.table import PrivateTable
 
 Array = Any
 BUNDLED = {"bernoulli": "households", "poisson": "a_year_of_care"}
-FAMILIES = {"bernoulli": BERNOULLI, "poisson": POISSON}
+FAMILIES = {"bernoulli": Bernoulli(), "poisson": Poisson()}
 both = pytest.mark.parametrize("model", BUNDLED)
 
 

@@ -6,7 +6,9 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.figures.component_images import Parts, drawing
-from dpcore.figures.model_plot import Drawing, Subject
+from dpcore.figures.model_plot import Drawing, Portrait, Subject
+from dpcore.models.exponential_family.bernoulli import chances
+from dpcore.models.exponential_family.poisson import rates
 
 
 def profiles(subject: Subject, exact: Array, private: Array, label: str, verb: str) -> Drawing:
@@ -26,3 +28,20 @@ def profiles(subject: Subject, exact: Array, private: Array, label: str, verb: s
         ),
         subject.image,
     )
+
+
+def draw_chances(subject: Subject) -> Drawing:
+    """Chances of a yes, a column of the table for each group."""
+    exact, private = chances(subject.exact.means[0]), chances(subject.private.means[:, 0])
+    return profiles(subject, exact, private, "chance of a yes", "answers yes to")
+
+
+def draw_rates(subject: Subject) -> Drawing:
+    """Rates in own units, a column of the table for each group."""
+    exact = rates(subject.exact.means[0], subject.public)
+    private = rates(subject.private.means[:, 0], subject.public)
+    return profiles(subject, exact, private, "mean count", "counts")
+
+
+BERNOULLI: Portrait = draw_chances
+POISSON: Portrait = draw_rates

@@ -20,7 +20,10 @@ from dpcore.accounting.published import PublishedBudget
 from dpcore.arrays import Array
 from dpcore.fitting.recipe import Parameters, Recipe, Runs, gaussians, row_bound
 from dpcore.models.exponential_family import FamilySettings, mathematics
+from dpcore.models.exponential_family.bernoulli import Bernoulli
 from dpcore.models.exponential_family.mathematics import Family, Groups, Window
+from dpcore.models.exponential_family.parameters import BernoulliParameters, PoissonParameters
+from dpcore.models.exponential_family.poisson import Poisson
 from dpcore.models.shared.allocation import step_shares
 from dpcore.models.shared.group_means import count_and_sum_weights
 from dpcore.models.shared.location import View, located, number_of_rows
@@ -163,3 +166,7 @@ def _multipliers(settings: FamilySettings, *, narrow: bool) -> tuple[Array, Arra
 def _wholly(block: Block, runs: slice) -> Array:
     """All rows in the one group."""
     return np.ones((runs.stop - runs.start, 1, block.count))
+
+
+BERNOULLI = FamilyRecipe(Bernoulli(), BernoulliParameters.from_units)
+POISSON = FamilyRecipe(Poisson(), PoissonParameters.from_units)

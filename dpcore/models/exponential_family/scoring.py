@@ -12,7 +12,9 @@ from dpcore.evaluation.alignment import by_distance
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, mapped
 from dpcore.fitting.recipe import demand_enough_rows
 from dpcore.models.exponential_family import mathematics
+from dpcore.models.exponential_family.bernoulli import Bernoulli
 from dpcore.models.exponential_family.mathematics import Family, Groups
+from dpcore.models.exponential_family.poisson import Poisson
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.data import PublicFrame
 from dpcore.wall.table import PrivateTable
@@ -73,3 +75,7 @@ class FamilyYardstick(Yardstick):
         order, matched = by_distance(batch.means, reference.means[0])
         runs = np.arange(batch.runs)[:, None]
         return mapped(batch, lambda array: array[runs, order]), matched
+
+
+BERNOULLI = FamilyYardstick("bernoulli", Bernoulli())
+POISSON = FamilyYardstick("poisson", Poisson())

@@ -14,6 +14,7 @@ from dpcore.declaration import (
     Opening,
     Statement,
     World,
+    places,
 )
 from dpcore.models.gradient_em.settings import (
     GradientSettings,
@@ -79,8 +80,6 @@ def _gradient_model(
         methods=_METHODS,
         one_row=True,
         holds_out=False,
-        recipe=f"private:{constant}",
-        scorer=f"scoring:{constant}",
         metrics=(
             Metric(
                 "estimation_error",
@@ -93,8 +92,7 @@ def _gradient_model(
             LOG_LIKELIHOOD,
         ),
         audits={name: f"attack:{constant}", **audits},
-        fuzz=f"fuzz:{constant}",
-        estimator=f"estimator:{constant}",
+        **places(constant),
         **{
             "worlds": _WORLDS,
             "decides": _DECIDES,
@@ -110,7 +108,6 @@ SYMMETRIC_MIXTURE = _gradient_model(
     "a symmetric Gaussian mixture (two mirrored clouds)",
     MirroredSettings,
     {"symmetric-mixture-local": "attack:SYMMETRIC_MIXTURE_LOCAL"},
-    picture="picture:CLOUD_PORTRAIT",
     uncertainty="uncertainty:CLOUDS",
     table="parameters:cloud_table",
 )
@@ -123,7 +120,6 @@ MIXTURE_REGRESSION = _gradient_model(
     worlds=(World(edges=0.3, mirrored=True), *_WORLDS[1:]),
     reads="target",
     plane=False,
-    picture="picture:LINES_PORTRAIT",
     table="parameters:lines_table",
 )
 MISSING_REGRESSION = _gradient_model(
@@ -133,7 +129,6 @@ MISSING_REGRESSION = _gradient_model(
     MissingSettings,
     reads="target",
     plane=False,
-    picture="picture:LINE_PORTRAIT",
     table="parameters:line_table",
     uncertainty="uncertainty:MISSING_REGRESSION",
     worlds=(

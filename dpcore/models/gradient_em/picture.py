@@ -211,6 +211,6 @@ def _slopes(subject: Subject) -> Drawing:
     )
 
 
-CLOUD_PORTRAIT: Portrait = draw_clouds
-LINES_PORTRAIT: Portrait = draw_lines
-LINE_PORTRAIT: Portrait = draw_line
+SYMMETRIC_MIXTURE: Portrait = draw_clouds
+MIXTURE_REGRESSION: Portrait = draw_lines
+MISSING_REGRESSION: Portrait = draw_line

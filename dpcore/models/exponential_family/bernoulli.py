@@ -49,6 +49,3 @@ class Bernoulli(Family):
 def chances(means: Array) -> Array:
     """Chance of a yes, from means ``(...)`` in unit coordinates."""
     return np.asarray((1.0 + means) / 2.0)
-
-
-FAMILY = Bernoulli()

@@ -66,6 +66,3 @@ class Poisson(Family):
 def rates(means: Array, public: PublicFrame) -> Array:
     """Rates in the data's own units, from means ``(...)`` in unit coordinates."""
     return np.asarray(public.center + public.half_range * means)
-
-
-FAMILY = Poisson()

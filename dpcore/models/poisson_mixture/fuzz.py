@@ -1,8 +1,0 @@
-"""The ways in which the fuzzer fits mixtures of Poissons."""
-
-from __future__ import annotations
-
-from dpcore.fuzzing.schemas import Needs
-from dpcore.fuzzing.ways import Way
-
-WAYS = (Way({}, needs=Needs(box=True, counts=True), grid=True, blocks=True),)
