@@ -12,7 +12,7 @@ from typing import Any
 MODELS = {
     "gmm": "dpcore.models.gaussian_mixture:MODEL",
     "kmeans": "dpcore.models.kmeans:MODEL",
-    "fa": "dpcore.models.factor_analysis:MODEL",
+    "fa": "dpcore.models.factor_analysis:FACTOR_ANALYSIS",
     "gmm-release": "dpcore.models.labelled_mixture:MODEL",
     "symmetric-mixture": "dpcore.models.gradient_em:SYMMETRIC_MIXTURE",
     "mixture-regression": "dpcore.models.gradient_em:MIXTURE_REGRESSION",
@@ -24,7 +24,7 @@ MODELS = {
     "bernoulli": "dpcore.models.exponential_family:BERNOULLI",
     "poisson": "dpcore.models.exponential_family:POISSON",
     "covariance": "dpcore.models.covariance:MODEL",
-    "ppca": "dpcore.models.probabilistic_pca:MODEL",
+    "ppca": "dpcore.models.factor_analysis:PROBABILISTIC_PCA",
     "limits": "dpcore.models.limits:MODEL",
 }
 FIRST = next(iter(MODELS))  # what is meant where no model is named

@@ -76,6 +76,7 @@ MATHEMATICS = {
     "poisson",
     "cells",
     "variational",
+    "probabilistic_pca",
     "newton",
 }
 

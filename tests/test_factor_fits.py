@@ -18,7 +18,8 @@ from dpcore.evaluation.yardstick import Scorer
 from dpcore.fitting.api import fit_grid
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.parameters import FactorParameters
-from dpcore.models.factor_analysis.scoring import YARDSTICK, sight
+from dpcore.models.factor_analysis.scoring import FACTOR_ANALYSIS as YARDSTICK
+from dpcore.models.factor_analysis.scoring import sight
 from dpcore.models.shared.all_rows import squares_noise
 from dpcore.schema import Schema
 from dpcore.wall.data import Frame

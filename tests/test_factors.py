@@ -15,7 +15,7 @@ from dpcore.accounting.gaussian import mu_of
 from dpcore.models.factor_analysis import mathematics as fa
 from dpcore.models.factor_analysis import visible
 from dpcore.models.factor_analysis.mathematics import Factors
-from dpcore.models.factor_analysis.scoring import YARDSTICK
+from dpcore.models.factor_analysis.scoring import FACTOR_ANALYSIS as YARDSTICK
 from dpcore.models.factor_analysis.visible import least_visible, noise_edge
 from dpcore.models.shared.second_moments import AllRows, Ellipsoid
 from dpcore.wall.kernels.threads import one_thread

@@ -18,9 +18,9 @@ from dpcore.arrays import Array
 from dpcore.evaluation.study import Setting, study
 from dpcore.figures.budget import study_scene
 from dpcore.fitting.api import fit_grid
+from dpcore.models.factor_analysis import probabilistic_pca
 from dpcore.models.factor_analysis.mathematics import log_density
-from dpcore.models.probabilistic_pca import mathematics
-from dpcore.models.probabilistic_pca.mathematics import OFF, PRIOR, fitted, variational
+from dpcore.models.factor_analysis.probabilistic_pca import OFF, PRIOR, fitted, variational
 from dpcore.models.shared.all_rows import ALL_ROWS
 from dpcore.models.shared.second_moments import AllRows
 from dpcore.sklearn import DPProbabilisticPCA
@@ -99,7 +99,7 @@ def test_without_noise_each_step_is_bishops_on_the_rows(
     peer = OnRows(data, asked)
     for _ in range(steps):
         peer.step()
-    monkeypatch.setattr(mathematics, "STEPS", steps)
+    monkeypatch.setattr(probabilistic_pca, "STEPS", steps)
     values = np.linalg.eigvalsh(np.cov(data.T, bias=True))[::-1]
     none, count = np.zeros(1), np.full(1, 400.0)
     square, noise = variational(values[None, :asked], values.sum()[None], 10, count, none)
@@ -168,7 +168,7 @@ def test_the_rows_noise_is_no_less_than_the_release_can_hide() -> None:
 
 @every("value", [0.0, -1.0, 1e300, -1e300, np.inf, -np.inf, np.nan, 1e-300])
 def test_any_release_gives_valid_parameters(value: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mathematics, "STEPS", 100)
+    monkeypatch.setattr(probabilistic_pca, "STEPS", 100)
     ones = np.ones(2)
     mean, squares = np.full((2, 4), value), np.full((2, 4, 4), value)
     for usual, sd in ((None, 0.0 * ones), (None, ones), (np.array([1e-3, 0.25]), ones)):

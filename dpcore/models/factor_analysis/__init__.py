@@ -1,4 +1,8 @@
-"""Factor analysis: DP-EM's as published (Park et al. 2017), and a proved fit."""
+"""Factor analysis: DP-EM's as published (Park et al. 2017), and a proved fit.
+
+And probabilistic PCA by variational Bayes, which finds how many factors there are (Bishop 1999);
+VIPS names it among the models that its recipe covers (Park et al. 2020).
+"""
 
 from __future__ import annotations
 
@@ -16,10 +20,12 @@ from dpcore.declaration import (
     Picture,
     Statement,
     World,
+    places,
 )
 from dpcore.models.factor_analysis.mathematics import PsiUpdate
 from dpcore.options import (
     BY_MODEL,
+    FITTED,
     START,
     Dial,
     Settings,
@@ -92,7 +98,27 @@ class FactorSettings(Settings):
     start: int = start_option(replace(START, methods=("dpem_factors",)))
 
 
-MODEL = Model(
+MOST_FACTORS = 10
+
+
+@dataclass(frozen=True)
+class PCASettings(Settings):
+    """Public choices of a probabilistic PCA; none may be read from the data.
+
+    most_factors: how many factors a fit may have. It has fewer where the release does not support
+    them, and always fewer than columns.
+    """
+
+    most_factors: int = option(
+        MOST_FACTORS,
+        from_zero,
+        f"largest number of factors; the fit itself finds how many it uses [{MOST_FACTORS}]",
+        metavar="K",
+        not_asked=FITTED,
+    )
+
+
+FACTOR_ANALYSIS = Model(
     name="fa",
     package=__name__,
     settings=FactorSettings,
@@ -145,5 +171,36 @@ MODEL = Model(
     worlds=(World(common=0.95, spread=2.5, alike=0.8), World(0.8, 0.5, 0.7), World(0.01, 0.3, 0.4)),
     decides="how much of their variance the columns share, and how much of its range each column "
     "fills",
-    audits={"fa": "attack:FA"},
+    audits={"fa": "attack:FACTOR_ANALYSIS"},
+    **places("FACTOR_ANALYSIS"),
+)
+PROBABILISTIC_PCA = replace(
+    FACTOR_ANALYSIS,
+    name="ppca",
+    settings=PCASettings,
+    title="Probabilistic PCA",
+    single_title="Probabilistic PCA",
+    noun="a probabilistic PCA",
+    papers=("bishop1999", "park2020"),
+    statement=Statement(
+        adds="a constant 1, the row and its square: *joint diameter of counts, sums and squares on "
+        "simplex weights and a clipped ball*",
+        proved="one release, in a ball found by three earlier ones; factors and their number are "
+        "post-processing",
+        claim="VIPS 2020 names the model among those that its recipe covers, but prints no "
+        "sensitivity for it",
+    ),
+    opening=Opening(components=1),
+    most=1,
+    below_columns=False,
+    methods={},
+    pictures={
+        **FACTOR_ANALYSIS.pictures,
+        "around": replace(
+            FACTOR_ANALYSIS.pictures["around"], place="picture:FEWER_AROUND_THE_MEAN"
+        ),
+    },
+    noise_sentence="parameters:noise_sentence",
+    audits={"ppca": "attack:PROBABILISTIC_PCA"},
+    **places("PROBABILISTIC_PCA"),
 )

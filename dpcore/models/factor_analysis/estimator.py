@@ -1,7 +1,8 @@
-"""A released factor analysis as an estimator: the expected factors of a row."""
+"""Released factors as an estimator: those that are expected of a row."""
 
 from dpcore.fitting.reopened import Reopened
 from dpcore.models.factor_analysis.parameters import FactorParameters
-from dpcore.sklearn import DPFactorAnalysis
+from dpcore.sklearn import DPFactorAnalysis, DPProbabilisticPCA
 
-ESTIMATOR = Reopened(FactorParameters, DPFactorAnalysis.of_fit)
+FACTOR_ANALYSIS = Reopened(FactorParameters, DPFactorAnalysis.of_fit)
+PROBABILISTIC_PCA = Reopened(FactorParameters, DPProbabilisticPCA.of_fit)

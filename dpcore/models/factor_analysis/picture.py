@@ -1,4 +1,5 @@
-"""The portrait of factor analysis: its loadings, as small images or as columns of one table.
+"""The portrait of factor analysis: its loadings, as small images or as columns of one table; of
+probabilistic PCA, those of the factors that the exact fit has.
 
 A factor that is not found is drawn as what it is, noise; the word under it says how much it has to
 do with the exact one: the cosine of the angle between them, in per cent.
@@ -6,6 +7,7 @@ do with the exact one: the cosine of the angle between them, in per cent.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from dpcore.figures.heatmap import Heat, as_images
 from dpcore.figures.model_plot import NO_FIT, Drawing, Portrait, Subject
 from dpcore.figures.scene import Axis
 from dpcore.models.factor_analysis.mathematics import Factors, reconstruct
+from dpcore.models.factor_analysis.probabilistic_pca import factors_there
 from dpcore.wall.data import PublicFrame
 
 SHOWN = 6  # rows that are reconstructed
@@ -120,6 +123,28 @@ def _in_units(public: PublicFrame, loadings: Array) -> tuple[Array, float, str]:
     return loadings, 1.0, "loading (share of each column's half range)"
 
 
-PORTRAIT: Portrait = draw
+def _there(subject: Subject) -> Subject:
+    """Exact loadings that are not 0 beside the private ones that are turned to look like them."""
+    there = factors_there(subject.exact)
+    exact, private = (
+        replace(fits, loadings=fits.loadings[..., there])
+        for fits in (subject.exact, subject.private)
+    )
+    return replace(subject, exact=exact, private=private)
+
+
+def draw_factors_there(subject: Subject) -> Drawing:
+    """The loadings of the factors that the exact fit has."""
+    return draw(_there(subject))
+
+
+def draw_factors_around_the_mean(subject: Subject) -> Drawing:
+    """The mean and these factors above and below it."""
+    return draw_around_the_mean(_there(subject))
+
+
+FACTOR_ANALYSIS: Portrait = draw
+PROBABILISTIC_PCA: Portrait = draw_factors_there
 RECONSTRUCTIONS: Portrait = draw_reconstructions
 AROUND_THE_MEAN: Portrait = draw_around_the_mean
+FEWER_AROUND_THE_MEAN: Portrait = draw_factors_around_the_mean

@@ -5,6 +5,9 @@ ball or an ellipsoid there, leave as one vector, and what noise could have made 
 before the factors are sought. Within the public limits instead (``ball="limits"``) it is that
 vector alone. *paper*: DP-EM's section 6, the second moment about the public centre with the noise
 of Analyze Gauss, then its EM as printed.
+
+Probabilistic PCA has the proved releases in a ball, from which variational Bayes works out factors,
+their number and the noise's variance.
 """
 
 from __future__ import annotations
@@ -20,11 +23,12 @@ from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.fitting.plan import groups
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement, row_bound
-from dpcore.models.factor_analysis import FactorSettings
+from dpcore.models.factor_analysis import FactorSettings, PCASettings
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.factor_analysis.parameters import FactorParameters
-from dpcore.models.shared.all_rows import release_in_limits
+from dpcore.models.factor_analysis.probabilistic_pca import fitted
+from dpcore.models.shared.all_rows import EVENTS, release_in_ball, release_in_limits
 from dpcore.models.shared.threads import one_thread
 from dpcore.models.shared.uneven_columns import SCALED_EVENTS, release_in_ellipsoid
 from dpcore.privacy import Event, Gaussian, Privacy
@@ -147,4 +151,39 @@ def _fit_published(session: Session[Any], settings: FactorSettings, multiplier: 
     )
 
 
-RECIPE: Any = FactorRecipe()
+class PCARecipe(Recipe):
+    """Probabilistic PCA with as many factors as the release supports; see the module."""
+
+    options = PCASettings
+    in_own_units = FactorParameters.from_units
+
+    def events(self, settings: PCASettings) -> tuple[Event, ...]:
+        return EVENTS
+
+    def takes_persons(self, settings: PCASettings) -> bool:
+        return True
+
+    @one_thread()
+    def fit(
+        self,
+        session: Session[Any],
+        settings: PCASettings,
+        noise: Array,
+        published: PublishedBudget | None,
+    ) -> Runs[Factors]:
+        most = most_factors(settings.most_factors, session.public.dim)
+        released, ball = release_in_ball(session, noise)
+        fit = fitted(released, most)
+        fit = fit if ball is None else fit.back(ball)
+        return Runs(fit, (fit,))
+
+
+def most_factors(wanted: int, columns: int) -> int:
+    """How many factors a fit may have: fewer than columns. Raises InputError for one column."""
+    if columns < 2:
+        raise InputError("columns", "a single column has no factors", "give two or more")
+    return min(wanted, columns - 1)
+
+
+FACTOR_ANALYSIS: Any = FactorRecipe()
+PROBABILISTIC_PCA: Any = PCARecipe()

@@ -1,9 +1,11 @@
-"""How factor analyses are judged: by the log-likelihood of a row, beside independent columns."""
+"""How factor analyses are judged: by the log-likelihood of a row, beside independent columns; and
+probabilistic PCA, beside a fit without factors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,12 +14,14 @@ from dpcore.accounting import compose
 from dpcore.arrays import Array, Mask
 from dpcore.evaluation.study import BudgetGrid, Setting
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
+from dpcore.models.factor_analysis import MOST_FACTORS
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
-from dpcore.models.factor_analysis.private import demand_fewer_factors
+from dpcore.models.factor_analysis.private import demand_fewer_factors, most_factors
+from dpcore.models.factor_analysis.probabilistic_pca import factors_there, fitted
 from dpcore.models.factor_analysis.visible import least_visible
 from dpcore.models.shared.all_rows import squares_noise
-from dpcore.models.shared.second_moments import transposed
+from dpcore.models.shared.second_moments import AllRows, transposed
 from dpcore.models.shared.uneven_columns import SQUARES_MULTIPLIER
 from dpcore.privacy import Event, Gaussian
 from dpcore.wall.custodian import custodian_rows
@@ -124,4 +128,24 @@ def sight(setting: Setting, public: PublicFrame, rows: int, exact: Factors) -> t
     return tuple(map(float, thresholds))
 
 
-YARDSTICK = FactorYardstick()
+class PCAYardstick(FactorYardstick):
+    """Mean log density of a row; loadings turned to look like the exact ones."""
+
+    rival_options: Mapping[str, Any] = MappingProxyType({"most_factors": 0})
+
+    def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Factors:
+        """Variational Bayes on the exact moments."""
+        public, rows = custodian_rows(table)
+        moment, none = rows.T @ rows / max(len(rows), 1), np.zeros(1)
+        count = np.full(1, float(len(rows)))
+        exact = AllRows(count, rows.mean(axis=0)[None], moment[None], none, none)
+        return fitted(exact, most_factors(options.get("most_factors", MOST_FACTORS), public.dim))
+
+    def align(self, batch: Factors, reference: Factors) -> tuple[Factors, Mask]:
+        """As of factor analysis; found: of the factors that the reference has."""
+        turned, recovered = super().align(batch, reference)
+        return turned, recovered[:, factors_there(reference)]
+
+
+FACTOR_ANALYSIS = FactorYardstick()
+PROBABILISTIC_PCA = PCAYardstick()

@@ -1,7 +1,0 @@
-"""The ways in which the fuzzer fits probabilistic PCA."""
-
-from __future__ import annotations
-
-from dpcore.fuzzing.ways import Way
-
-WAYS = (Way({}, grid=True, blocks=True, steps=False, most=1),)
