@@ -12,7 +12,7 @@ from dpcore.datasets.load import load
 from dpcore.errors import InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.models.gradient_em.error_bound import ErrorBound, error_bound
-from dpcore.models.gradient_em.mathematics import SYMMETRIC, apart, printed_bend, public_tau
+from dpcore.models.gradient_em.mathematics import apart, printed_bend
 from dpcore.models.shared.truncation import smoothed
 from dpcore.privacy import Privacy
 from dpcore.schema import Column, Schema
@@ -44,7 +44,7 @@ def test_the_noise_is_that_of_the_fit() -> None:
         norm=1e3,
     )
     length = 2.0 + math.sqrt(2.0 * math.log(2.0 / FAILURE))
-    found = bound(500, 4, iterations=1, step_size=1.0, contraction=0.0).noise / length
+    found = bound(500, 4, iterations=1, contraction=0.0).noise / length
     assert np.std(grid.runs.final.beta) == pytest.approx(found, rel=0.03)
 
 
@@ -70,7 +70,7 @@ def test_fits_end_within_the_bound() -> None:
     frame, schema = made.mixture_table(20_000, truth, 1.0, rng)
     start = truth + np.array([0.5, 0.5])
     norm = float(np.linalg.norm(truth)) + 0.8
-    tau = public_tau(SYMMETRIC, norm, 1.0, 0.75)
+    tau = (norm + math.hypot(norm, 1.0)) ** 2  # Minkowski: |beta| and the root of E y_j^2
     grid = fit_grid(
         "symmetric-mixture",
         load(frame, schema=schema),
@@ -106,7 +106,7 @@ def test_rows_columns_and_budget_enter_as_in_the_rate() -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [("rows", 4), ("columns", 0), ("epsilon", 0.0), ("tau", -1.0), ("contraction", 1.0),
-     ("away", -1.0), ("failure", 1.0), ("iterations", 0), ("step_size", 0.0)],
+     ("away", -1.0), ("failure", 1.0), ("iterations", 0)],
 )  # fmt: skip
 def test_what_no_bound_can_be_for_is_refused(field: str, value: float) -> None:
     with pytest.raises(InputError) as refused:

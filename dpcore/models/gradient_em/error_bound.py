@@ -46,17 +46,18 @@ def error_bound(
     contraction: float,
     away: float,
     iterations: int = 5,
-    step_size: float = 1.0,
     failure: float = 0.05,
 ) -> ErrorBound:
     r"""A bound on the error of Algorithm 2 as printed that holds with probability ``1 - failure``.
 
     rows, columns: n and d. epsilon, delta: of the whole fit, where one row is replaced. away: the
-    distance of the start from the truth. The truth is in the ball that beta is kept in.
+    distance of the start from the truth. The truth is in the ball that beta is kept in. Steps have
+    the size 1.
 
     **Given** at every beta that is met: ``E g_j^2 <= tau`` for each coordinate of a row's gradient
-    (:func:`dpcore.models.gradient_em.mathematics.public_tau` proves one), and
-    ``|beta + step_size E g - truth| <= contraction |beta - truth|``. The bound is as good as these.
+    (of two opposite clouds, by Minkowski's inequality, ``(|beta| + sqrt(|truth|^2 + sigma^2))^2``
+    is such a tau), and ``|beta + E g - truth| <= contraction |beta - truth|``. The bound is as good
+    as these.
 
     *Proof.* With ``T`` steps, each on its own ``m = floor(n / T)`` rows, smoothing b and scale s,
     write ``L = ln(4 d T / failure)``. (1) The scores ``u = theta g_j / s`` with theta normal of
@@ -67,9 +68,9 @@ def error_bound(
     ``failure / 2``. (2) The norm of d independent normal numbers of deviation 1 is at most
     ``sqrt d + sqrt(2 ln(2 T / failure))``, but for ``failure / (2 T)``; over T steps
     ``failure / 2``. (3) Hence each step moves by at most ``e`` from where it would without noise
-    and with all the rows of the law, e being step_size times ``sqrt d`` times (1) plus the noise's
-    deviation times (2). The projection on a ball that holds the truth brings nothing farther from
-    it, and a part's rows are independent of the beta they meet, so
+    and with all the rows of the law, e being ``sqrt d`` times (1) plus the noise's deviation times
+    (2). The projection on a ball that holds the truth brings nothing farther from it, and a part's
+    rows are independent of the beta they meet, so
     ``D_T <= contraction^T D_0 + e (1 - contraction^T) / (1 - contraction)``. QED.
 
     Raises InputError for values out of range and for fewer rows than steps.
@@ -86,7 +87,7 @@ def error_bound(
     bend = printed_bend(np.array([1.0 / (math.sqrt(2.0) * gap)]), part, square, chance)
     scale, smoothing = float(bend.scale[0]), bend.smoothing
     remaining = share_below_one("contraction", contraction) ** steps
-    moved = positive("step_size", step_size) * (1.0 - remaining) / (1.0 - contraction)
+    moved = (1.0 - remaining) / (1.0 - contraction)
     root = math.sqrt(dimension)
     several = math.log(4.0 * dimension * steps / chance)
     deviation = math.sqrt(2.0) * LIMIT * scale * root / (part * gap)

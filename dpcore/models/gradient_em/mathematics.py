@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from dpcore.arrays import Array
-from dpcore.checks import nonnegative, positive
 from dpcore.models.gradient_em import missing, regressions, symmetric
 from dpcore.wall.data import PublicFrame
 
@@ -35,7 +34,6 @@ class GradientModel:
     mirrored: bool
     gradients: OfRows
     log_likelihood: OfRows
-    mean_square: Callable[[float, float, float], float]
     releases_start: bool
 
 
@@ -47,7 +45,6 @@ def _of(name: str, module: Any, *, mirrored: bool, releases_start: bool = False)
         mirrored,
         module.gradients,
         module.log_likelihood,
-        module.mean_square,
         releases_start,
     )
 
@@ -93,21 +90,6 @@ class Coefficients:
             np.full(runs, middle),
             np.full(runs, reach),
         )
-
-
-def public_tau(model: GradientModel, norm: float, sigma: float, away: float | None = None) -> float:
-    """A public bound on the mean square of each coordinate of the gradient that is proved.
-
-    norm: at least ``|beta|`` of the truth and of every step. sigma: noise level. away: at least the
-    distance between the two, twice the norm unless given. Often far above what is met near the
-    truth, which is about ``sigma^2``.
-
-    >>> round(public_tau(SYMMETRIC, 2.0, 1.0), 2)
-    17.94
-    """
-    reach = positive("norm", norm)
-    far = 2.0 * reach if away is None else nonnegative("away", away)
-    return float(model.mean_square(reach, positive("sigma", sigma), far))
 
 
 def default_tau(sigma: float) -> float:

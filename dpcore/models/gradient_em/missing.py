@@ -56,19 +56,6 @@ def log_likelihood(
     )
 
 
-def mean_square(norm: float, sigma: float, away: float) -> float:
-    """A public bound tau on the mean square of any coordinate of the gradient, for normal rows.
-
-    norm: ``|beta|`` and ``|beta*|`` are at most this. away: ``|beta - beta*|`` is.
-    *Proof.* The variance of r is at most ``v^2 = away^2 + norm^2 + sigma^2``. A seen coordinate has
-    ``E r^2 x_j^2 <= v^2 + 2 away^2``. One not seen has ``g_j^2 <= norm^2 (r^4/sigma^4 + 1)``, for
-    the two terms have opposite signs and ``s >= sigma``, with ``E r^4 <= 3 v^4``. QED.
-    """
-    variance = away**2 + norm**2 + sigma**2
-    spread = variance + 2.0 * away**2
-    return max(spread, norm**2 * (3.0 * (variance / sigma**2) ** 2 + 1.0))
-
-
 def _seen(
     beta: Array,
     sigma: float,

@@ -73,13 +73,3 @@ def log_likelihood(
     squares = np.mean(targets**2 + fitted**2, axis=1) / (2.0 * sigma**2)
     constant = math.log(2.0) + 0.5 * math.log(2.0 * math.pi * sigma**2)
     return np.asarray(np.mean(np.logaddexp(lean, -lean), axis=1) - squares - constant)
-
-
-def mean_square(norm: float, sigma: float, away: float) -> float:
-    """A public bound tau on the mean square of any coordinate of the gradient, for normal rows.
-
-    norm: ``|beta|`` and ``|beta*|`` are at most this; away is not used. No dimension enters.
-    *Proof.* ``g_j^2 <= 2 (y^2 + f^2) x_j^2``, and for standard normal x the mean of
-    ``<x, b>^2 x_j^2`` is ``|b|^2 + 2 b_j^2 <= 3 norm^2``. QED.
-    """
-    return 12.0 * norm**2 + 2.0 * sigma**2

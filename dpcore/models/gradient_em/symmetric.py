@@ -41,13 +41,3 @@ def log_likelihood(
     return np.asarray(
         np.mean(np.logaddexp(lean, -lean), axis=1) - squares / (2.0 * sigma**2) - constant
     )
-
-
-def mean_square(norm: float, sigma: float, away: float) -> float:
-    """A public bound tau on the mean square of any coordinate of the gradient.
-
-    norm: ``|beta|`` and ``|beta*|`` are at most this; away is not used.
-    *Proof.* ``sqrt E g_j^2 <= sqrt E y_j^2 + |beta_j|`` (Minkowski), and ``E y_j^2 <= norm^2 +
-    sigma^2``. QED.
-    """
-    return (math.hypot(norm, sigma) + norm) ** 2
