@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import zipfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -460,6 +461,34 @@ def test_an_archive_that_cannot_be_read_in_blocks_is_read_whatever_its_size(
     for size in (10, 1 << 30):
         monkeypatch.setattr(blocks, "LARGEST_IN_MEMORY", size)
         assert type(dp.load(tmp_path / "d.npz", schema=box(2))) is PrivateTable
+
+
+@pytest.mark.parametrize("shape", [(4, 1, 3), (4, 3, 1), (1, 4, 3)])
+def test_pictures_that_are_stored_column_by_column_are_never_mixed(
+    shape: tuple[int, ...], tmp_path: Path
+) -> None:
+    """Of pictures one pixel high, a row held pixels of several persons."""
+    np.savez(tmp_path / "d.npz", X=np.asfortranarray(np.arange(12.0).reshape(shape)))
+    with pytest.raises(InputError, match="column by column"):
+        parts_of(tmp_path / "d.npz")
+
+
+@pytest.mark.parametrize("shape", [(4, 1), (1, 4), (4, 1, 1)])
+def test_what_both_orders_store_alike_is_read_in_blocks(
+    shape: tuple[int, ...], tmp_path: Path
+) -> None:
+    """NumPy says of such arrays that they are stored row by row; other programs may not."""
+    raw = tmp_path / "X.npy"
+    numbers = np.arange(4.0)
+    with raw.open("wb") as file:
+        header = {"descr": "<f8", "fortran_order": True, "shape": shape}
+        np.lib.format.write_array_header_1_0(file, header)
+        file.write(numbers.tobytes())
+    with zipfile.ZipFile(tmp_path / "d.npz", "w") as archive:
+        archive.write(raw, raw.name)
+    (part,) = parts_of(tmp_path / "d.npz")
+    (frame,) = part.blocks(box())
+    assert frame.to_numpy().tolist() == numbers.reshape(shape[0], -1).tolist()
 
 
 def test_broken_files_are_one_sentence(tmp_path: Path) -> None:

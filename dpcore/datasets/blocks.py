@@ -347,7 +347,7 @@ def _header(raw: IO[bytes], array: str) -> tuple[tuple[int, ...], np.dtype[Any]]
         raise InputError(
             array, "it does not hold rows and columns of numbers", "give an array that does"
         )
-    if by_columns and len(shape) > 1 and min(shape) > 1:
+    if by_columns and sum(size > 1 for size in shape) > 1:  # else both orders are one
         raise InputError(
             array,
             "its numbers are stored column by column",
