@@ -450,8 +450,47 @@ def test_the_size_of_a_file_refuses_no_model(
                  "1e-5", "--adjacency", "add_remove", "--rows", "90", "--json"]) == 0  # fmt: skip
     for size in (10, 1 << 30):
         monkeypatch.setattr(blocks, "LARGEST_IN_MEMORY", size)
-        with pytest.raises(InputError, match="leave out --out-of-core"):
+        with pytest.raises(InputError, match=wording.NOT_IN_BLOCKS):
             dp.fit("mean", dp.load(file, schema=box(), out_of_core=True), **words)
+
+
+@pytest.mark.parametrize("equal", [False, True])
+def test_the_size_of_a_file_refuses_no_model_of_persons(
+    equal: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With ids the number of rows is private under replace_one, too."""
+    rows = rows_in_groups(90)
+    rows["yes"] = (rows["x1"] > 50).astype(int)
+    rows["who"] = [f"p{place % 40}" for place in range(90)]
+    file = tmp_path / "rows.csv"
+    rows.to_csv(file, index=False)
+    for role, model in (("feature", "mean"), ("target", "logistic"), ("label", "gmm-release")):
+        kind = {"type": "binary"} if role != "feature" else {"lower": 0, "upper": 1}
+        columns = (*box().columns, Column("yes", role=role, **kind), Column("who", "id", "text"))
+        schema = Schema(columns, rows_per_person=2, equal_weight=equal)
+        words: dict[str, Any] = {"privacy": BUDGETS["replace_one"], "seed": 0}
+        if model != "mean" and not equal:
+            continue  # refused whatever the size
+        monkeypatch.setattr(blocks, "LARGEST_IN_MEMORY", 1 << 30)
+        small = dp.fit(model, dp.load(file, schema=schema), **words)
+        monkeypatch.setattr(blocks, "LARGEST_IN_MEMORY", 10)
+        table = dp.load(file, schema=schema)
+        assert type(table) is PartedTable
+        assert_same(dp.fit(model, table, **words), small, tolerance=0.0)
+        with pytest.raises(InputError, match=wording.NOT_IN_BLOCKS):
+            dp.fit(model, dp.load(file, schema=schema, out_of_core=True), **words)
+
+
+def test_a_large_file_that_changes_before_all_of_it_is_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which rows of a person count was found in the rows as they were."""
+    file = next(write(rows_in_groups(90), tmp_path / "rows", ["csv"]).iterdir())
+    monkeypatch.setattr(blocks, "LARGEST_IN_MEMORY", 10)
+    table = dp.load(file, schema=box())
+    rows_in_groups(90)[::-1].to_csv(file, index=False)
+    with pytest.raises(InputError, match=wording.FILE_CHANGED):
+        _ = table._frame
 
 
 def test_an_archive_that_cannot_be_read_in_blocks_is_read_whatever_its_size(

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike, fspath
 from os.path import isdir, isfile
 from pathlib import Path
@@ -207,7 +208,19 @@ def parted(
         raise InputError(
             "source", "its rows are already in memory", "give a file, a folder or a Dask collection"
         )
+    if whole is not None:
+        whole = partial(_read_whole, whole, parts)
     return PartedTable.seal_parts(parts, schema, engine=engine, on_share=on_share, whole=whole)
+
+
+def _read_whole(whole: Callable[[], pd.DataFrame], parts: Sequence[Partition]) -> pd.DataFrame:
+    """All rows at once. Raises InputError where a file is no longer the one of which the rows were
+    counted."""
+    frame = whole()
+    for part in parts:
+        if isinstance(part, _FilePart):
+            part._demand_unchanged()
+    return frame
 
 
 def engine_named(name: str | None, source: Any = None) -> Engine | None:

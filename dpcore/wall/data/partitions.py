@@ -137,11 +137,18 @@ class PartedTable(PrivateTable):
             whole=self._whole,
         )
 
-    def in_parts(self, parts: Sequence[Partition]) -> PartedTable:
-        """Other rows, in parts, under the same bounds."""
-        engine, tell = self._engine, self._on_share
+    def in_parts(
+        self, parts: Sequence[Partition], of_whole: Callable[[pd.DataFrame], pd.DataFrame]
+    ) -> PartedTable:
+        """Other rows, in parts, under the same bounds. of_whole: gives them from all rows of this
+        table at once, where these may be read."""
         return PartedTable.seal_parts(
-            parts, self.schema, engine=engine, on_share=tell, open_to_all=self.open_to_all
+            parts,
+            self.schema,
+            engine=self._engine,
+            on_share=self._on_share,
+            open_to_all=self.open_to_all,
+            whole=self._whole and (lambda: of_whole(self._frame)),
         )
 
     def public_rows(self, adjacency: str) -> int | None:

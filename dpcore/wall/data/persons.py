@@ -65,6 +65,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.arrays import Indices
 from dpcore.errors import InputError
 from dpcore.schema import Column, Schema, categories_meant, category_meant, numbers_of
 from dpcore.schema.cells import demand_column, factorized_texts
@@ -108,14 +109,15 @@ def limited(table: PrivateTable, name: str, most: int) -> tuple[PrivateTable, in
     if not isinstance(table, PartedTable):
         ids, rows = _marks(table._frame, schema, name)
         times, persons = _times(ids, rows, most, equal=schema.equal_weight)
-        return table._part(np.repeat(np.arange(len(times)), times)), persons
+        return table._part(_places(times)), persons
     read = _read(schema, name)
     marks = table._answers(partial(_marks_of_part, schema=read, name=name), None)
     ids, rows = (np.concatenate(column) for column in zip(*marks, strict=True))
     times, persons = _times(ids, rows, most, equal=schema.equal_weight)
     ends = np.cumsum([len(own) for own, _ in marks])[:-1]
     parts = zip(table._parts, np.split(times, ends), strict=True)
-    return table.in_parts(tuple(CountingRows(part, mine) for part, mine in parts)), persons
+    counting = tuple(CountingRows(part, mine) for part, mine in parts)
+    return table.in_parts(counting, partial(_counting, times)), persons
 
 
 @dataclass(frozen=True, repr=False)
@@ -141,13 +143,29 @@ class CountingRows:
             first += len(frame)
             if len(mine) < len(frame):
                 break
-            places = np.repeat(np.arange(len(frame)), mine)
+            places = _places(mine)
             for at in range(0, len(places), max(1, len(frame))):
                 yield frame.iloc[places[at : at + len(frame)]]
-        if first != len(self.times):
-            raise InputError(
-                "file", "it changed while being read", "fit again when the file no longer changes"
-            )
+        _demand_as_many(first, self.times)
+
+
+def _places(times: Counts) -> Indices:
+    """The place of each row, as often as it counts."""
+    return np.repeat(np.arange(len(times)), times)
+
+
+def _counting(times: Counts, frame: pd.DataFrame) -> pd.DataFrame:
+    """Of all rows of a table those that count, as often as each does."""
+    _demand_as_many(len(frame), times)
+    return frame.iloc[_places(times)].reset_index(drop=True)
+
+
+def _demand_as_many(rows: int, times: Counts) -> None:
+    """Raise InputError for another number of rows than there were when they were counted."""
+    if rows != len(times):
+        raise InputError(
+            "file", "it changed while being read", "fit again when the file no longer changes"
+        )
 
 
 def _times(ids: Numbers, rows: Numbers, most: int, *, equal: bool) -> tuple[Counts, int]:
