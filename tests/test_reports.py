@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,33 @@ def test_the_report_says_who_answers_what_for_and_what_was_left(tmp_path: Path) 
     content = json.loads((tmp_path / "out/dossier.json").read_text("utf-8"))["content"]
     assert f"<code>{content}</code>" in page
     assert "dpcore verify FOLDER --ledger LEDGER" in page
+
+
+GUESSES = {
+    ("replace_one", 1): "everybody else's rows, and finds two candidates for one patient's equally "
+    "likely, is right",
+    ("add_remove", 1): "everybody's rows, and finds it equally likely that one patient's are "
+    "included and that they are left out, is right",
+    ("label", 1): "everything but one patient's label, and finds two candidates for it equally "
+    "likely, is right",
+    ("label", 2): "everything but one patient's labels, and finds two candidates for them equally "
+    "likely, is right",
+    ("feature", 1): "everything but one patient's features, and finds two candidates for them "
+    "equally likely, is right",
+}
+
+
+@every("terms", GUESSES)
+def test_the_report_bounds_guesses_between_the_tables_that_the_guarantee_covers(
+    terms: tuple[str, int],
+) -> None:
+    """One of two candidates for a whole row is not hidden where only its presence is, or its
+    label."""
+    dossier = json.loads((GIVEN / "dossier.json").read_text(encoding="utf-8"))
+    adjacency, rows = terms
+    guarantee = {**dossier["guarantee"], "adjacency": adjacency, "rows_per_person": rows}
+    page = unescape(report({**dossier, "guarantee": guarantee}))
+    assert f"<p>Somebody who knows {GUESSES[terms]} at most " in page
 
 
 def test_whatever_a_model_releases_has_its_line() -> None:

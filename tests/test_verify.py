@@ -26,6 +26,7 @@ from dpcore.releases import api, beside
 from dpcore.releases.dossier import FORMAT, THIRD, _worded, verify
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger
+from dpcore.releases.report import EDITION
 from dpcore.wall.table import PrivateTable
 
 DATA = Path(__file__).parent / "data"
@@ -229,11 +230,12 @@ def test_an_entry_that_no_release_writes_is_refused(
 
 
 def test_a_report_that_is_out_can_be_made_anew_by_its_own_version() -> None:
-    """Other words in a report need another version or format: else what is out would fail."""
+    """Other words in a report need another edition of it: else what is out would fail."""
     record = json.loads((TODAY / "first" / "dossier.json").read_text(encoding="utf-8"))
     assert record["format"] == FORMAT
     found = verify(TODAY / "first", TODAY / "budget.sqlite")
-    own = record["versions"]["dpcore"] == dp.__version__
+    versions = record["versions"]
+    own = (versions["dpcore"], versions.get("report")) == (dp.__version__, EDITION)
     assert found["files"]["report.html"] == (beside.ANEW if own else beside.HASH)
 
 

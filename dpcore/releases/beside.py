@@ -1,8 +1,8 @@
 """What lies beside a dossier: are the report and the rows the ones that it was written with?
 
 The dossier holds the SHA-256 of its own content and of each of its files, which decides. Where the
-running code is of the dossier's own version and format, the report is made from the dossier again
-and compared as well; another one may word it otherwise.
+running code is of the dossier's own version and format, and of the same edition of the report, the
+report is made from the dossier again and compared as well; another one may word it otherwise.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.errors import InputError, ReplayError
-from dpcore.releases.report import report
+from dpcore.releases.report import EDITION, report
 
 DOSSIER, ROWS, REPORT = "dossier.json", "synthetic.csv", "report.html"
 FILES = (DOSSIER, ROWS, REPORT)
@@ -144,7 +144,8 @@ def _lines(text: str) -> list[list[str]]:
 def _is_of_this_version(record: dict[str, Any]) -> bool:
     import dpcore
 
-    return bool(record["versions"]["dpcore"] == dpcore.__version__)
+    versions = record["versions"]  # those of before state no edition of the report
+    return bool((versions["dpcore"], versions.get("report")) == (dpcore.__version__, EDITION))
 
 
 def _made_anew(record: dict[str, Any]) -> bytes:

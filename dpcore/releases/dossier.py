@@ -34,6 +34,7 @@ from dpcore.releases.beside import (
     described,
 )
 from dpcore.releases.ledger import BudgetLedger, State
+from dpcore.releases.report import EDITION
 from dpcore.schema import Schema
 from dpcore.wall.grid import MOST_PERSONS, MOST_ROWS
 
@@ -127,6 +128,7 @@ def dossier_of(
             "dpcore": dpcore.__version__,
             "python": platform.python_version(),
             "numpy": np.__version__,
+            "report": EDITION,
         },
     }
 

@@ -21,6 +21,7 @@ from dpcore.privacy.guarantee import show, show_bound, show_delta, show_most
 from dpcore.releases.filter import FILTERS
 from dpcore.schema import Schema
 
+EDITION = 2  # of its words and tables; others need another number, or reports that are out fail
 MOST_CELLS = 400  # of a table of parameters; the dossier has all
 TINY, LEGIBLE = 1e-300, 1e15  # of delta, and of what is written with all its figures
 MOST_WORDS = 200  # of a public list that are written out
@@ -139,16 +140,36 @@ def sections(dossier: dict[str, Any]) -> Iterator[str]:
 def promise(dossier: dict[str, Any]) -> Iterator[str]:
     """The guarantee, and what it means for one person, as HTML."""
     guarantee = dossier["guarantee"]
-    thing = escape(guarantee["thing"])
     chance = 100.0 * float(guess_rate([_event(entry) for entry in dossier["entries"]]))
     yield (
         f'<div class="promise"><p><strong>epsilon = {show_bound(guarantee["epsilon"])}, delta = '
         f"{show_delta(guarantee['delta'])}</strong>, {escape(guarantee['protects'])}. Proved.</p>"
-        f"<p>Somebody who knows everybody else's {thing}s, and two candidates for "
-        f"those of one {escape(guarantee['unit'])}, picks the right one at most "
+        f"<p>Somebody who knows {escape(_guess(guarantee))} at most "
         f"{min(100, math.ceil(chance))} times in 100; a coin toss is right 50 times.</p>"
         f"<p>{_delta_in_words(guarantee['delta'])}</p></div>"
     )
+
+
+def _guess(guarantee: dict[str, Any]) -> str:
+    """What an attacker knows and guesses who must tell two neighbouring tables apart.
+
+    >>> _guess({"adjacency": "label", "unit": "voter", "rows_per_person": 1, "thing": "row"})
+    "everything but one voter's label, and finds two candidates for it equally likely, is right"
+    """
+    owner, things = f"one {guarantee['unit']}'s", f"{guarantee['thing']}s"
+    match guarantee["adjacency"]:
+        case "add_remove":
+            return (
+                f"everybody's {things}, and finds it equally likely that {owner} are included and "
+                "that they are left out, is right"
+            )
+        case "label" | "feature" as part:
+            several = part == "feature" or guarantee["rows_per_person"] > 1
+            part, them = (f"{part}s", "them") if several else (part, "it")
+            rest, secret = f"everything but {owner} {part}", them
+        case _:
+            rest, secret = f"everybody else's {things}", owner
+    return f"{rest}, and finds two candidates for {secret} equally likely, is right"
 
 
 def _delta_in_words(delta: float) -> str:
