@@ -166,13 +166,13 @@ class Model:
     ``(K, d)``. holds_out: the explorer holds rows out, which no fit sees.
     metrics: of utility, the paper's own first; empty: the score of its yardstick alone. axes: what
     each axis of a released array stands for, ``column`` or ``component``, by the array's name;
-    empty: its shape tells. recipe, scorer, picture, table, audits, fuzz, estimator: where the rest
-    is found, as ``file:object`` in its folder; without an estimator no release of it is opened.
+    empty: its shape tells. meanings: what released numbers are whose names do not tell. recipe,
+    scorer, picture, table, audits, fuzz, estimator: where the rest is found, as ``file:object`` in
+    its folder; without an estimator no release of it is opened.
     uncertainty: likewise what its intervals need; without it no_intervals says why it has none, and
     noise_sentence, from released parameters and their schema to a sentence, what noise hides of
-    them [not known].
-    worlds: easy, medium and hard rows, on which plans are simulated. decides: what of the rows
-    decides how much a release keeps, as far as somebody may know it without them.
+    them [not known]. worlds: easy, medium and hard rows, on which plans are simulated. decides:
+    what of the rows decides how much a release keeps, as far as one may know it without them.
     """
 
     name: str
@@ -207,6 +207,7 @@ class Model:
     holds_out: bool = True
     metrics: tuple[Metric, ...] = ()
     axes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    meanings: Mapping[str, str] = field(default_factory=dict)
     recipe: str = "private:RECIPE"
     scorer: str = "scoring:YARDSTICK"
     picture: str = "picture:PORTRAIT"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from released import CASES, PLACES, made, people
 from support import ROOT, every
 
 import dpcore as dp
+from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.releases.filter import Amount
 from dpcore.releases.report import report
@@ -28,7 +29,8 @@ def test_the_report_lists_all_that_left(model: str) -> None:
     for name in made(model).dossier["parameters"]:
         row = re.search(rf"<tr><td>{name.replace('_', ' ')}</td><td>.+?</td><td>(.+?)</td>", left)
         assert row, name
-        if row[1] == "below" and name not in ("intercept", "intervals", "coefficients"):
+        in_one = ("intercept", "intervals", "intervals_include", "coefficients")
+        if row[1] == "below" and name not in in_one:
             assert f"<th>{name.replace('_', ' ')}" in left, name
     assert "None" not in left
     assert "nan" not in left
@@ -50,6 +52,7 @@ def test_the_report_labels_numbers_by_part_or_by_column() -> None:
     assert heads("gmm-release", "means") == ["b", "a", "|", *columns]
     assert heads("fa", "mean") == ["|", *columns]
     assert heads("fa", "loadings") == ["factor 1", "|", *columns]
+    assert heads("ppca", "loadings") == [*(f"factor {n}" for n in (1, 2, 3)), "|", *columns]
     assert heads("sbn", "weights") == ["hidden unit 1", "hidden unit 2", "|", *"pqr"]
     assert heads("poisson", "rates") == [*groups, "a", "b"]  # as many groups as columns
     assert heads("covariance", "correlation") == [*columns, "|", *columns]
@@ -152,3 +155,61 @@ def test_a_number_of_rows_that_is_public_stands_in_the_report() -> None:
     signed = page.split('<div class="sign">')[1]
     assert json.loads((GIVEN / "dossier.json").read_text())["content"] in signed
     assert "<span>Signature</span>" in signed
+
+
+def test_all_limits_that_the_guarantee_rests_on_stand_in_the_report() -> None:
+    """Those of a target and the names of classes too: the controller answers for them."""
+
+    def limits(model: str) -> str:
+        page = (made(model).folder / "report.html").read_text(encoding="utf-8")
+        return page.split("<h2>Public limits</h2>")[1]
+
+    target = "<tr><td>amount, the target</td><td>0.0</td><td>1.00</td>"
+    assert f"{target}<td>0.500</td></tr>" in limits("mixture-regression")
+    assert f"{target}</tr>" in limits("missing-regression")  # which fills no cell
+    assert "<p>Values of kind, the label: b, a.</p>" in limits("gmm-release")
+    assert "<p>Values of back, the target: yes, no.</p>" in limits("logistic")
+    assert "the target" not in limits("gmm")
+
+
+def test_what_a_model_warns_of_stands_in_the_report_in_full() -> None:
+    dossier = json.loads(json.dumps(made("gmm-release").dossier))
+    warning = "the noise outweighs the data on <b>: too few rows, or " + "columns " * 20
+    for odd in ([], [1.0], "x", None):
+        dossier["parameters"]["warnings"] = odd
+        assert "Warning:" not in report(dossier)
+    dossier["parameters"]["warnings"] = [warning]
+    page = report(dossier)
+    assert f"<p>Warning: {warning.replace('<b>', '&lt;b&gt;')}.</p>" in page
+    assert "<td>warnings</td><td>1 entry</td><td>below</td>" in page
+
+
+def test_numbers_whose_names_do_not_tell_what_they_are_are_explained() -> None:
+    for model in CASES:
+        meanings = declaration(model).meanings
+        page = (made(model).folder / "report.html").read_text(encoding="utf-8")
+        for name, meaning in meanings.items():
+            there = f"<li>{name.replace('_', ' ')}: {escape(meaning)}</li>" in page
+            assert there == (name in made(model).dossier["parameters"]), (model, name)
+    assert declaration("gmm-release").meanings.keys() >= {"doubt", "expected_divergence"}
+
+
+def test_a_report_names_the_algorithm_that_its_intervals_speak_of() -> None:
+    page = (made("logistic").folder / "report.html").read_text(encoding="utf-8")
+    algorithm = made("logistic").dossier["settings"]["algorithm"]
+    assert f"the log odds of back = no, as fitted by {algorithm}; intervals include" in page
+
+
+def test_a_wide_table_is_printed_in_parts_with_whole_numbers() -> None:
+    """A page of paper holds eight columns; a number that is broken reads as two."""
+    names = [f"c{number}" for number in range(13)]
+    dossier = json.loads(json.dumps(made("covariance").dossier))
+    dossier["columns"] = [{"name": n, "unit": None, "lower": 0, "upper": 1} for n in names]
+    cells = [[float(10 * across + down) for across in range(13)] for down in range(13)]
+    dossier["parameters"] = {"columns": names, "correlation": cells}
+    page = report(dossier)
+    parts = re.findall(r"<thead><tr><th>correlation</th>(.*?)</tr></thead>(.*?)</table>", page)
+    assert [re.findall("<th>(.*?)</th>", head) for head, _ in parts] == [names[:8], names[8:]]
+    rows = [re.findall(r"<tr><td>c1</td>(.*?)</tr>", body)[0] for _, body in parts]
+    assert re.findall(r"<td>(.*?)</td>", "".join(rows)) == [f"{n:.1f}" for n in range(10, 23)]
+    assert ".wide td { white-space: nowrap; }" in page.split("@media print")[1]

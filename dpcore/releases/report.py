@@ -19,11 +19,12 @@ from dpcore.errors import InputError
 from dpcore.privacy import DiscreteGaussian, Event
 from dpcore.privacy.guarantee import show, show_bound, show_delta, show_most
 from dpcore.releases.filter import FILTERS
-from dpcore.schema import Schema
+from dpcore.schema import Column, Schema
 
 EDITION = 2  # of its words and tables; others need another number, or reports that are out fail
 MOST_CELLS = 400  # of a table of parameters; the dossier has all
 TINY, LEGIBLE = 1e-300, 1e15  # of delta, and of what is written with all its figures
+MOST_ACROSS = 8  # columns of a table that a printed page holds
 MOST_WORDS = 200  # of a public list that are written out
 MOST_LETTERS = 100  # of a list of words that is written out
 FILLED = "a missing cell counts as"  # an assumption begins so where it is true
@@ -51,7 +52,8 @@ th:first-child, td:first-child { text-align: left; } ul { padding-left: 1.1rem; 
   .quiet, .facts th { opacity: 1; } a { color: inherit; }
   h1, h2 { break-after: avoid; } tr, li, p, .promise, .sign { break-inside: avoid; }
   .wide { overflow: visible; } .wide table { font-size: .85rem; }
-  .wide th, .wide td { overflow-wrap: anywhere; }
+  .wide th, .wide td:first-child { overflow-wrap: anywhere; } .wide td { white-space: nowrap; }
+  .wide td:first-child { white-space: normal; }
   h2 { margin-top: 1.2rem; } .sign { display: block; margin-top: 8mm; break-before: avoid; }
   .sign div { display: flex; gap: 2rem; margin-top: 16mm; font-size: .9rem; }
   .sign span { flex: 1; border-top: 1px solid #000; padding-top: .2rem; }
@@ -193,8 +195,13 @@ def _left(dossier: dict[str, Any]) -> Iterator[str]:
     """All of it: every released array by name and size, those that are not too large in full."""
     model = declaration(dossier["model"])
     yield "<h2>What was released</h2>"
-    yield f"<p>The parameters of {escape(model.noun)}, computed from noisy sums. In full:</p>"
+    units = ", in the units of the columns (see Public limits)" if dossier["columns"] else ""
+    yield (
+        f"<p>The parameters of {escape(model.noun)}, computed from noisy sums{units}. In full:</p>"
+    )
     shown = dict(_parameters(dossier, model))
+    if warnings := _warnings(dossier):
+        shown = {"warnings": "".join(f"<p>Warning: {escape(w)}.</p>" for w in warnings), **shown}
     lines, thing = [], escape(dossier["guarantee"]["thing"])
     for name, value in dossier["parameters"].items():
         what, here = _described(value)
@@ -207,6 +214,10 @@ def _left(dossier: dict[str, Any]) -> Iterator[str]:
         )
     heads = "<tr><th>what</th><th>how much</th><th>where</th></tr>"
     yield f'<table class="left"><thead>{heads}</thead><tbody>{"".join(lines)}</tbody></table>'
+    meanings = {k: text for k, text in model.meanings.items() if k in dossier["parameters"]}
+    if meanings:
+        terms = (f"<li>{_spaced(name)}: {escape(text)}</li>" for name, text in meanings.items())
+        yield f"<ul>{''.join(terms)}</ul>"
     yield from shown.values()
     if dossier.get("told_apart"):  # releases of before do not say
         yield f"<p>{escape(str(dossier['told_apart']))}</p>"
@@ -217,6 +228,13 @@ def _left(dossier: dict[str, Any]) -> Iterator[str]:
         f"<p>{drawn}Whatever is computed from the release costs nothing more: <code>dpcore apply "
         f"FOLDER NEW.csv</code> applies it as a model to other {thing}s.</p>"
     )
+
+
+def _warnings(dossier: dict[str, Any]) -> list[str]:
+    """What a model says of its release in whole sentences."""
+    texts = dossier["parameters"].get("warnings")
+    whole = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
+    return texts if whole else []
 
 
 def _described(value: Any) -> tuple[str, bool]:
@@ -233,7 +251,8 @@ def _described(value: Any) -> tuple[str, bool]:
     text = ", ".join(map(str, words))
     if len(text) <= MOST_LETTERS:
         return escape(text), True
-    return "a text" if isinstance(value, str) else f"{len(words):,} entries", False
+    entries = "1 entry" if len(words) == 1 else f"{len(words):,} entries"
+    return "a text" if isinstance(value, str) else entries, False
 
 
 def _array(value: Any) -> Array | None:
@@ -260,9 +279,11 @@ def _odds(dossier: dict[str, Any]) -> str:
     if len(cells) * len(cells[0]) > MOST_CELLS:
         return ""
     heads = ("", "log odds", "95% from", "to") if intervals else ("", "log odds")
-    about = f"What one more unit of each column adds to the log odds of {outcome or 'a yes'}; "
+    about = f"What one more unit of each column adds to the log odds of {outcome or 'a yes'}"
+    if algorithm := dossier["settings"].get("algorithm"):
+        about += f", as fitted by {algorithm}"
     return (
-        f"<p>{escape(about + parameters['intervals_include'])}.</p>"
+        f"<p>{escape(about)}; {escape(parameters['intervals_include'])}.</p>"
         f'<div class="wide">{_lines(heads, titles, cells)}</div>'
     )
 
@@ -314,7 +335,8 @@ def _parameters(dossier: dict[str, Any], model: Model) -> Iterator[tuple[str, st
     if "coefficients" in parameters:
         odds = _odds(dossier)
         if odds:
-            yield from {"coefficients": odds, "intercept": "", "intervals": ""}.items()
+            there = ("intercept", "intervals", "intervals_include")
+            yield from {"coefficients": odds, **dict.fromkeys(there, "")}.items()
         return
     named = ((name, _array(value)) for name, value in parameters.items())
     arrays = [(name, array) for name, array in named if array is not None]
@@ -380,7 +402,13 @@ def _spaced(name: str) -> str:
 def _table(
     name: str, across: Sequence[str], down: Sequence[str], cells: Sequence[Sequence[float]]
 ) -> str:
-    return f'<div class="wide">{_lines((name, *across), down, cells)}</div>'
+    """One table, or several of which each fits on a page."""
+    return "".join(
+        f'<div class="wide">{_lines((name, *across[at:end]), down, [row[at:end] for row in cells])}'
+        "</div>"
+        for at in range(0, len(across), MOST_ACROSS)
+        for end in [at + MOST_ACROSS]
+    )
 
 
 def _budget(dossier: dict[str, Any]) -> Iterator[str]:
@@ -470,7 +498,32 @@ def _assumed(dossier: dict[str, Any]) -> Iterator[str]:
         heads.append(FILLED)
         for line, column in zip(limits, schema.numeric_columns(), strict=False):
             line.append(column.fill)
+    titles = [*map(_title, columns)]
+    explained = _explained(schema, dossier)
+    if (
+        explained is not None
+        and explained.is_number
+        and math.isfinite(explained.high - explained.low)
+    ):
+        titles.append(
+            f"{_title({'name': explained.name, 'unit': explained.unit})}, the {explained.role}"
+        )
+        limits.append([explained.low, explained.high])
+        if len(heads) > 3 and explained.fill is not None:
+            limits[-1].append(explained.fill)
     yield "<h2>Public limits</h2>"
-    yield _lines(heads, map(_title, columns), limits)
+    yield _lines(heads, titles, limits)
+    if explained is not None and not explained.is_number:
+        values = escape(", ".join(explained.categories or ("0", "1")))
+        yield f"<p>Values of {escape(explained.name)}, the {explained.role}: {values}.</p>"
     if len(columns) < many:
         yield f"<p>dossier.json holds the limits of {many - len(columns):,} more columns.</p>"
+
+
+def _explained(schema: Schema | None, dossier: dict[str, Any]) -> Column | None:
+    """The label or target that the model reads beside the numbers; its limits are public too."""
+    if schema is None:
+        return None
+    reads = declaration(dossier["model"]).reads
+    role = "target" if reads == "outcome" else reads
+    return next((column for column in schema.columns if column.role == role), None)

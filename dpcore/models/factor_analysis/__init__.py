@@ -181,6 +181,7 @@ PROBABILISTIC_PCA = replace(
     title="Probabilistic PCA",
     single_title="Probabilistic PCA",
     noun="a probabilistic PCA",
+    axes={"loadings": ("column", "component")},
     papers=("bishop1999", "park2020"),
     statement=Statement(
         adds="a constant 1, the row and its square: *joint diameter of counts, sums and squares on "

@@ -110,6 +110,11 @@ SYMMETRIC_MIXTURE = _gradient_model(
     {"symmetric-mixture-local": "attack:SYMMETRIC_MIXTURE_LOCAL"},
     uncertainty="uncertainty:CLOUDS",
     table="parameters:cloud_table",
+    meanings={
+        "beta": "how far the centre of one cloud lies from the point between the two; that of the "
+        "other lies as far on the opposite side",
+        "origin": "the point between the two clouds",
+    },
 )
 MIXTURE_REGRESSION = _gradient_model(
     "mixture-regression",
@@ -121,12 +126,24 @@ MIXTURE_REGRESSION = _gradient_model(
     reads="target",
     plane=False,
     table="parameters:lines_table",
+    meanings={
+        "beta": "what one more unit of each column adds to the target on one line, and takes from "
+        "it on the other",
+        "origin": "where the two lines meet",
+        "target_origin": "the target there",
+    },
 )
 MISSING_REGRESSION = _gradient_model(
     "missing-regression",
     "Regression with missing covariates",
     "a linear regression (with missing covariates)",
     MissingSettings,
+    meanings={
+        "beta": "what one more unit of each column adds to the target, which is 0 for a row of "
+        "zeros unless an origin is stated",
+        "origin": "a row for which the target is known without beta",
+        "target_origin": "the target of that row",
+    },
     reads="target",
     plane=False,
     table="parameters:line_table",

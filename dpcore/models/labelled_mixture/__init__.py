@@ -108,6 +108,13 @@ MODEL = Model(
     title="Labelled Gaussian mixture",
     single_title="Labelled Gaussian mixture",
     noun="a labelled Gaussian mixture (one Gaussian for each class)",
+    meanings={
+        "doubt": "what the noise is expected to cost each class, as a divergence in nats; above 1 "
+        "it has changed the class beyond recognition",
+        "expected_divergence": "the mean of doubt over the classes, by their weights",
+        "sizes": "rows of each class, as released",
+        "weights": "shares of the classes in the mixture, where classes in doubt count less",
+    },
     papers=("liu2025",),
     statement=Statement(
         adds="a constant 1, the row and its square, for its class: *joint diameter of counts, "

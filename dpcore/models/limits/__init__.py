@@ -13,6 +13,10 @@ MODEL = Model(
     title="Narrower limits",
     single_title="Narrower limits",
     noun="narrower limits",
+    meanings={
+        "outside_at_most": "share of a column's numbers outside the narrower limits, at most, with "
+        "95% confidence for each column",
+    },
     papers=("wilson2020",),
     statement=Statement(
         adds="one count in one bin of each column: *a number is in one bin of its column*",

@@ -134,6 +134,10 @@ MODEL = Model(
     title="Bayesian logistic regression",
     single_title="Bayesian logistic regression",
     noun="a logistic regression",
+    meanings={
+        "covariance": "of the errors of the coefficients and, last, of the intercept",
+        "noise_covariance": "the part of this that is privacy noise",
+    },
     papers=("park2020", "chaudhuri2011", "jalko2017"),
     statement=Statement(
         adds="the row times its outcome, and the row's square: *joint diameter of outcome sums and "

@@ -100,6 +100,9 @@ MODEL = Model(
     title="Latent Dirichlet allocation, {} topics",
     single_title="Word frequencies (1 topic)",
     noun="a latent Dirichlet allocation (each topic is a distribution over words)",
+    meanings={
+        "mass": "words that each topic was found to have written, those of the prior included"
+    },
     part="topic",
     parts="topics",
     papers=("park2020", "blei2003", "balle2018b"),
