@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 UPLOADS = "DPCORE_UPLOADS"  # set by ``dpcore serve`` on a network: 1, or 0 for none
+TOGETHER = 2.0  # seconds within which sessions that end are cleared away at once
 
 
 def entry() -> Path:
@@ -67,6 +68,11 @@ def forget_closed() -> None:
     stored: Any = Storage.save
     if stored.__module__ == __name__:
         return
+    ended = list[str]()
+
+    def clear_away() -> None:
+        ended.clear()
+        gc.collect()  # what is in a session refers to one another; every page waits meanwhile
 
     def save(self: Any, session_info: Any) -> None:
         session = session_info.session
@@ -76,7 +82,9 @@ def forget_closed() -> None:
             if self.get(session.id) is None and not again:
                 session.shutdown()
                 session.session_state.clear()
-                gc.collect()  # what is in a session refers to one another
+                if not ended:
+                    asyncio.get_running_loop().call_later(TOGETHER, clear_away)
+                ended.append(session.id)
 
         stored(self, session_info)
         asyncio.get_running_loop().call_later(self._cache.ttl + 1.0, forget)

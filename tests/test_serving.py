@@ -123,6 +123,31 @@ def test_a_closed_page_goes_with_its_upload_though_no_other_is_opened(
     assert ended == ["gone"]
 
 
+def test_a_class_that_closes_its_pages_does_not_stop_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Memory was searched through for each of them, one after another, while nobody was answered:
+    for 25 pages 3.4 seconds of processor time, and 23 seconds on a busy machine."""
+    monkeypatch.setattr(MemorySessionStorage, "save", MemorySessionStorage.save)
+    monkeypatch.setattr("app.settings.TOGETHER", 0.1)
+    searched = list[int]()
+    monkeypatch.setattr("gc.collect", lambda: searched.append(1))
+    forget_closed()
+
+    def session(name: int) -> Any:
+        return SimpleNamespace(id=str(name), session_state={1: name}, shutdown=lambda: None)
+
+    async def closed() -> None:
+        storage = MemorySessionStorage(ttl_seconds=0)
+        for pages in (range(30), range(30, 60)):  # and once more, for those that end later
+            for page in map(session, pages):
+                storage.save(SimpleNamespace(session=page))  # type: ignore[arg-type]
+            await asyncio.sleep(1.5)
+
+    asyncio.run(closed())
+    assert len(searched) == 2
+
+
 def _lies_on_a_disk(size: int) -> bool:
     """Whether a file of so many bytes does, once the server has taken it in."""
     edge = b"--edge\r\n"
