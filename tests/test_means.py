@@ -315,7 +315,9 @@ def test_the_printed_noise_is_relative_to_the_bound_of_phi() -> None:
 def test_the_exhibit_of_means_says_what_its_rows_say() -> None:
     found = reproduce("robust-em-means", Ask(splits=4, draws=2))
     means = {(r["panel"], r["curve"], r["x"]): r["mean"] for r in found.rows}
+    assert any(row["y"] != row["mean"] for row in found.rows)
     for panel in found.panels:
+        assert panel.y == "median absolute error", "of a point's scores, as every row has it"
         if "central" in panel.id:
             clip = means[panel.id, "plain clipping, exact noise", 10_000]
             printed = means[panel.id, "Theorem 2, as printed", 10_000]

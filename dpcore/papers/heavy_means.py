@@ -64,7 +64,7 @@ def heavy_means(run: Run) -> str:
     ways = {"central": CENTRAL, "local": LOCAL}
     for trust, tail in run.progress(product(ways, TAILS)):
         name = f"{tail.name}, {trust} (epsilon {EPSILON[trust]:g})"
-        run.panel(name, "rows", "mean absolute error", log_y=True)
+        run.panel(name, "rows", "median absolute error", log_y=True)
         for count, way in run.progress(product(ROWS, ways[trust])):
             _errors(run, tail, way, count, trust)
     return finding(run.rows)
