@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+ROOTS = 1 << 20  # numbers in the roots that rows are drawn with at a time
 TOPICS, TOKENS, SPARSE = 10, 100, 0.1  # of stand-in documents
 EASY = World()
 
@@ -58,7 +59,10 @@ def gaussian_mixture(
     group = rng.choice(len(truth.weights), size=count, p=truth.weights)
     standard = rng.standard_normal((count, truth.means.shape[1]))
     roots = np.linalg.cholesky(truth.covariances)
-    rows = truth.means[group] + np.einsum("nij,nj->ni", roots[group], standard)
+    rows, at_once = truth.means[group], 1 + ROOTS // (1 + truth.means.shape[1] ** 2)
+    for start in range(0, count, at_once):  # a root for every row would take n d^2 numbers
+        some = slice(start, start + at_once)
+        rows[some] += np.einsum("nij,nj->ni", roots[group[some]], standard[some])
     return rows, group.astype(np.int64)
 
 
