@@ -29,7 +29,7 @@ from dpcore.errors import InputError
 from dpcore.evaluation.study import Setting
 from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import protects
-from dpcore.releases.api import Release, planned_noise, release
+from dpcore.releases.api import Release, planned_noise, recorded, release
 from dpcore.releases.beside import FILES
 from dpcore.releases.filter import Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, State
@@ -71,7 +71,7 @@ def place(text: str) -> Path:
     name = text.strip()
     if not name:
         raise InputError("ledger", *texts.UNNAMED)
-    if not (locked() or is_served()):
+    if not for_others():
         return path_of("ledger", os.path.expanduser(name))
     folder = os.environ.get(HOME, "") if uploads_allowed() else _of_session()
     if not folder:
@@ -79,6 +79,11 @@ def place(text: str) -> Path:
     if Path(name).name != name or name.startswith("."):
         raise InputError("ledger", *texts.NAMES_FOLDER)
     return path_of("ledger", Path(folder) / name)
+
+
+def for_others() -> bool:
+    """Whether others than its owner may use this server: they learn nothing of its folders."""
+    return locked() or is_served()
 
 
 class Practice:
@@ -305,6 +310,13 @@ def spend(
         clip=scenario.clip,
         **options,
     )
+
+
+def on_record(ledger: Path, number: int) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The dossier of a line of a ledger, and the release's files by name. Raises InputError for a
+    line that has none."""
+    dossier, texts = recorded(ledger, number)
+    return dossier, {name: texts[name].encode() for name in FILES if name in texts}
 
 
 def files(released: Release) -> dict[str, bytes]:

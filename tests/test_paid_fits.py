@@ -20,6 +20,7 @@ import dpcore as dp
 from dpcore.errors import BudgetExceeded, InputError
 from dpcore.fitting.api import ALONE
 from dpcore.releases import paid
+from dpcore.releases.api import rewrite
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger
 from dpcore.releases.paid import PaidError, paid_fit
@@ -54,6 +55,8 @@ def test_a_paid_fit_stands_in_its_ledger_with_all_that_left(tmp_path: Path) -> N
     (line,) = state.releases
     assert (line.body["epsilon"], line.body["delta"]) == (1.0, 1e-6)
     assert state.open == ()
+    with pytest.raises(InputError, match=r"2 paid for a fit in a program, which has no files"):
+        rewrite(ledger.path, 2, tmp_path / "out")
     kept = ledger.output(line.number)["fit"]
     assert kept["parameters"]["means"] == fit.parameters.as_dict()["means"]
     assert kept["guarantee"]["epsilon"] == fit.guarantee.epsilon

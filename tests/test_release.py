@@ -34,7 +34,7 @@ from dpcore.fitting import intervals
 from dpcore.fitting.result import Fit
 from dpcore.mechanisms.discrete_gaussian import SCALE
 from dpcore.privacy import protects
-from dpcore.releases import api, dossier
+from dpcore.releases import api, dossier, paid
 from dpcore.releases.beside import content_of
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import ALL_SPENT, BudgetLedger
@@ -610,7 +610,7 @@ def test_what_fails_after_noise_was_drawn_is_paid_for_and_tells_nothing(
 ) -> None:
     """That something failed is an answer about the rows, and answers are not free."""
     monkeypatch.setattr(api, "GridNoise", Broken)
-    with pytest.raises(api.PaidError, match="line 2") as refusal:
+    with pytest.raises(paid.PaidError, match="line 2") as refusal:
         release()
     assert "number of the data" not in str(refusal.value)
     state = BudgetLedger(book).demand_intact()
@@ -711,7 +711,7 @@ def test_files_that_cannot_be_written_are_paid_for_and_can_be_had_again(
         done.append(place)
 
     monkeypatch.setattr("os.replace", full)
-    with pytest.raises(api.PaidError, match="--write 2"):
+    with pytest.raises(paid.PaidError, match="--write 2"):
         release()
     monkeypatch.undo()
     assert not (tmp_path / "out").exists()
@@ -723,7 +723,7 @@ def test_a_folder_that_disappears_hides_no_payment(
     release: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(api, "_as_csv", lambda *_: shutil.rmtree(tmp_path / "out"))
-    with pytest.raises(api.PaidError, match="--write 2"):
+    with pytest.raises(paid.PaidError, match="--write 2"):
         release()
 
 

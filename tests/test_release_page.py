@@ -142,8 +142,9 @@ def test_a_click_while_a_paid_release_fails_does_not_lose_what_became_of_it(
         at.button[-1].click().run()
     assert not at.exception
     assert not others, "the click was served"
-    said = "is paid for as line 2, but its files cannot be written (No space left on device)"
+    said = release_texts.unwritten(2, "No space left on device")
     assert said in texts(at)
+    assert "dossier.json" in downloads(at), "the ledger has them"
     assert "Releases so far: 1." in texts(at), "what is left is worked out anew"
     other = path.with_name("other.sqlite")
     BudgetLedger.create(other, Amount(2.0, 1e-5))
@@ -156,6 +157,59 @@ def test_a_click_while_a_paid_release_fails_does_not_lose_what_became_of_it(
     at.button[-1].click().run()
     assert said not in texts(at)
     assert "This is line 4 of the ledger." in texts(at)
+
+
+def downloads(at: AppTest) -> list[str]:
+    return [one.label for one in at.get("download_button")]
+
+
+def test_whoever_comes_back_finds_the_files_of_what_was_paid_for(path: Path) -> None:
+    """On a shared server nobody else could write them again, and whose page was closed or reloaded
+    too early had paid for nothing."""
+    BudgetLedger.create(path, Amount(2.0, 1e-5))
+    scenario = Scenario()
+    made = releasing.spend(scenario, data_of(scenario).table, "real data", path)
+    at = page(path)
+    assert downloads(at) == []
+    (lines,) = (one for one in at.selectbox if one.label == release_texts.EARLIER)
+    assert len(lines.options) == 1
+    lines.select_index(0).run()
+    assert not at.exception
+    assert downloads(at) == ["dossier.json", "synthetic.csv", "report.html"]
+    assert release_texts.outcome(2, made.dossier["guarantee"]["sentence"]) in texts(at)
+    dossier, files = releasing.on_record(path, 2)
+    assert dossier == made.dossier
+    assert files == releasing.files(made)
+
+
+def test_a_visitor_is_not_told_where_the_files_of_a_server_are(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
+    monkeypatch.setenv(releasing.HOME, str(path.parent))
+    BudgetLedger.create(path, Amount(2.0, 1e-5))
+    at = page(Path(path.name))
+    at.checkbox[0].check().run()
+    at.button[-1].click().run()
+    assert not at.exception
+    assert "This is line 2 of the ledger." in texts(at)
+    assert str(path.parent) not in texts(at)
+    assert "dossier.json" in downloads(at)
+
+
+def test_whoever_is_second_to_start_a_ledger_is_not_advised_on_commands(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = page(path)
+    real = BudgetLedger.create
+
+    def late(*words: Any, **named: Any) -> BudgetLedger:
+        real(*words, **named)  # somebody else's
+        return real(*words, **named)
+
+    monkeypatch.setattr(BudgetLedger, "create", late)
+    at.button[-1].click().run()
+    assert [one.value for one in at.error] == [release_texts.ALREADY_STARTED]
 
 
 def test_a_click_while_a_release_is_made_does_not_lose_what_was_paid_for(

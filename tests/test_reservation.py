@@ -31,6 +31,7 @@ from dpcore.releases import api, ledger
 from dpcore.releases.dossier import verify
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger, Protected, TamperedError
+from dpcore.releases.paid import PaidError
 
 Usage = namedtuple("Usage", "total used free")
 STATED = Amount(0.2, DELTA)
@@ -199,9 +200,7 @@ def test_a_ledger_that_gets_busy_once_noise_is_drawn_has_been_paid(
 
     monkeypatch.setattr(ledger, "PAID_PATIENCE", 0.05)
     monkeypatch.setattr(api, "_as_csv", held)
-    with pytest.raises(
-        api.PaidError, match=r"paid for as line 2, but nothing was released.*using it"
-    ):
+    with pytest.raises(PaidError, match=r"paid for as line 2, but nothing was released.*using it"):
         release(book, tmp_path / "out")
     others[0].close()
     assert book.demand_intact().open == (2,)
@@ -218,13 +217,13 @@ def test_whatever_ends_a_release_after_its_noise_is_told_as_paid(
         raise problem("a number of the data's")
 
     monkeypatch.setattr(api, "_as_csv", fails)
-    with pytest.raises(api.PaidError, match=f"{problem.__name__}.* paid for as line 2") as told:
+    with pytest.raises(PaidError, match=f"{problem.__name__}.* paid for as line 2") as told:
         release(book, tmp_path / "out")
     assert "of the data's" not in str(told.value)
     assert book.output(2) == {"failed": problem.__name__}
     assert not (tmp_path / "out").exists()
     monkeypatch.setattr(Guarantee, "as_dict", fails)
-    with pytest.raises(api.PaidError, match=f"{problem.__name__}.* paid for as line 4"):
+    with pytest.raises(PaidError, match=f"{problem.__name__}.* paid for as line 4"):
         paid(book)
 
 
@@ -253,9 +252,9 @@ def test_an_interrupt_while_the_ledger_pays_is_told_as_paid(
     book: BudgetLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interrupt(monkeypatch, "reserve")
-    with pytest.raises(api.PaidError, match=r"KeyboardInterrupt.* paid for as line 2"):
+    with pytest.raises(PaidError, match=r"KeyboardInterrupt.* paid for as line 2"):
         release(book, tmp_path / "out", 0.3)
-    with pytest.raises(api.PaidError, match=r"KeyboardInterrupt.* paid for as line 4"):
+    with pytest.raises(PaidError, match=r"KeyboardInterrupt.* paid for as line 4"):
         paid(book)
 
 
@@ -294,7 +293,7 @@ def test_an_interrupt_before_the_last_step_does_not_pass_for_a_release(
 RELEASER = """
 import os, sys, time
 from pathlib import Path
-from tests.test_reservation import BudgetLedger, api, release
+from tests.test_reservation import BudgetLedger, PaidError, api, release
 from dpcore.errors import BudgetExceeded
 
 here, who, how = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -331,7 +330,7 @@ try:
     release(BudgetLedger(here / "budget.sqlite"), here / who)
 except BudgetExceeded as refusal:
     print("spent", refusal)
-except api.PaidError as refusal:
+except PaidError as refusal:
     print("paid", refusal)
 """
 

@@ -119,6 +119,10 @@ PRACTICE = (
 )
 UNNAMED = ("no file was named", "name one, for example budget.sqlite")
 NAMES_FOLDER = ("it names a folder", "give a file name without a folder")
+ALREADY_STARTED = (
+    "Somebody else has just started a ledger with this name. Reload the page to see its terms, or "
+    "give another name."
+)
 NO_LEDGER = "There is no such ledger yet. Once it is started, its terms never change."
 TOTAL_EPSILON = "Total ε, for all releases ever"
 TOTAL_DELTA = "Total δ, for all releases ever"
@@ -289,6 +293,25 @@ def delta_too_large(thing: str) -> str:
     )
 
 
-def outcome(line: int, sentence: str, folder: str) -> str:
-    """Where a release stands. sentence: its guarantee."""
-    return f"This is line {line} of the ledger. {sentence} The files are in {folder}."
+def outcome(line: int, sentence: str, folder: str = "") -> str:
+    """Where a release stands. sentence: its guarantee. folder: of its files, where the reader has
+    access to it."""
+    place = f" The files are in {folder}." if folder else ""
+    return f"This is line {line} of the ledger. {sentence}{place}"
+
+
+EARLIER = "Files of an earlier release"
+CHOOSE_LINE = "Choose a line of the ledger"
+
+
+def earlier(line: int, epsilon: float, time: str) -> str:
+    """An earlier release in the list. time: when it was paid for, in ISO format."""
+    return f"line {line}: ε = {show_bound(epsilon)}, {time[:16].replace('T', ' ')} UTC"
+
+
+def unwritten(line: int, reason: str) -> str:
+    """A release that is on record, but whose files cannot be written."""
+    return (
+        f"The release is paid for as line {line} and is recorded in the ledger, but its files "
+        f"cannot be written beside it ({reason}). You can download them below."
+    )

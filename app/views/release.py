@@ -26,7 +26,7 @@ from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.privacy.guarantee import show_bound, show_delta, show_most
 from dpcore.releases.filter import Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, State, covered, told_open
-from dpcore.releases.paid import PaidError
+from dpcore.releases.paid import PaidError, UnwrittenError
 from dpcore.releases.whatif import counted_otherwise
 from dpcore.schema import Schema
 from dpcore.wall.data.corpus import PrivateCorpus
@@ -254,7 +254,7 @@ def start(path: Path, unit: str, adjacency: str, rows: int, thing: str) -> None:
                 path, Amount(epsilon, delta), adjacency=chosen, unit=unit, rows_per_person=rows
             )
         except DPCoreError as refusal:
-            st.error(literal(str(refusal)))
+            st.error(texts.ALREADY_STARTED if path.exists() else literal(str(refusal)))
             return
         st.rerun()
 
@@ -345,10 +345,11 @@ def spending(
     """Step 3: confirm once, spend, take the files. rows: how many, where that is public. title:
     of the data."""
     path = releasing.place(st.session_state["ledger_path"])
-    ledger, failure = st.session_state.get(FAILED, (None, ""))
+    ledger, failure, line = st.session_state.get(FAILED, (None, "", None))
     if ledger == path:
         st.error(literal(failure))
     taken(scenario, table)
+    earlier(path, plan.state, line if ledger == path else None)
     left_column, right_column = st.columns(2)
     statements = {
         "file": title,
@@ -370,13 +371,17 @@ def spending(
     if st.button("Release", type="primary", disabled=not ready) and ready:
         try:
             release = releasing.spend(scenario, table, chosen_on, path, **statements)
-        except PaidError as failure:  # the budget above is no longer what is left
-            _keep_failure(path, str(failure))
+        except UnwrittenError as failure:  # the budget above is no longer what is left
+            _keep_failure(path, texts.unwritten(failure.line, failure.reason), failure.line)
+            st.rerun()
+        except PaidError as failure:
+            _keep_failure(path, str(failure), None)
             st.rerun()
         except DPCoreError as refusal:
             st.error(literal(str(refusal)))
             return
-        _hand_over(release.dossier, str(release.folder), releasing.files(release))
+        folder = "" if releasing.for_others() else str(release.folder)
+        _hand_over(release.dossier, folder, releasing.files(release))
         st.rerun()
 
 
@@ -388,9 +393,53 @@ def _hand_over(*released: Any) -> None:
 
 
 @unbroken
-def _keep_failure(ledger: Path, failure: str) -> None:
-    """What became of a release that is paid for and failed, for as long as none is made."""
-    st.session_state[FAILED] = ledger, failure
+def _keep_failure(ledger: Path, failure: str, line: int | None) -> None:
+    """What became of a release that is paid for and failed, for as long as none is made. line:
+    under which it is on record, if it is."""
+    st.session_state[FAILED] = ledger, failure, line
+
+
+def files_of(dossier: dict[str, Any], folder: str, files: dict[str, bytes]) -> None:
+    """What a release is, and its files to download."""
+    line, sentence = dossier["line"]["number"], dossier["guarantee"]["sentence"]
+    st.success(texts.outcome(line, literal(sentence), literal(folder)))
+    if dossier.get("told_apart"):  # earlier formats did not say it
+        st.info(literal(dossier["told_apart"]), icon=":material/query_stats:")
+    for column, (name, content) in zip(st.columns(max(3, len(files))), files.items(), strict=False):
+        key = f"{dossier['line']['fingerprint']}_{name}"
+        column.download_button(name, content, name, width="stretch", key=key)
+    st.caption(texts.ANYONE_CAN_CHECK)
+
+
+def earlier(ledger: Path, state: State, first: int | None) -> None:
+    """The files of releases that a ledger has on record: also where the page was closed before
+    they were downloaded, or nothing could be written beside the ledger.
+
+    first: the line that is opened until another is chosen."""
+    dossier = st.session_state.get("released", ({"line": {"hash": ""}},))[0]
+    lines = {
+        line.number: texts.earlier(line.number, line.body["epsilon"], line.time)
+        for line in state.releases
+        if line.number not in state.open and line.hash != dossier["line"]["hash"]
+    }
+    if not lines:
+        return
+    number = st.selectbox(
+        texts.EARLIER,
+        list(lines),
+        list(lines).index(first) if first in lines else None,
+        format_func=lines.__getitem__,
+        key=f"earlier_{first}",
+        placeholder=texts.CHOOSE_LINE,
+    )
+    if number is None:
+        return
+    try:
+        dossier, files = releasing.on_record(ledger, number)
+    except DPCoreError as refusal:
+        st.error(literal(str(refusal)))
+        return
+    files_of(dossier, "", files)
 
 
 def taken(scenario: Scenario, table: PrivateTable | PrivateCorpus) -> None:
@@ -401,13 +450,7 @@ def taken(scenario: Scenario, table: PrivateTable | PrivateCorpus) -> None:
     if "released" not in st.session_state:
         return
     dossier, folder, files = st.session_state["released"]
-    line, sentence = dossier["line"]["number"], dossier["guarantee"]["sentence"]
-    st.success(texts.outcome(line, literal(sentence), literal(folder)))
-    if dossier["told_apart"]:
-        st.info(literal(dossier["told_apart"]), icon=":material/query_stats:")
-    for column, (name, content) in zip(st.columns(max(3, len(files))), files.items(), strict=False):
-        column.download_button(name, content, name, width="stretch")
-    st.caption(texts.ANYONE_CAN_CHECK)
+    files_of(dossier, folder, files)
     content = files.get(releasing.NARROWER)
     if content is None or scenario.data != UPLOAD:
         return

@@ -29,7 +29,7 @@ from dpcore.releases.ledger import BudgetLedger, State, TamperedError, sound
 from dpcore.releases.paid import (
     SPARED,
     UNUSED,
-    PaidError,
+    UnwrittenError,
     complete,
     demand_proved,
     demand_unsettled,
@@ -166,6 +166,17 @@ def rewrite(ledger: str | Path, number: int, out: str | Path) -> dict[str, Any]:
 
     Raises InputError for a line that is no finished release, TamperedError for a changed ledger.
     """
+    dossier, files = recorded(ledger, number)
+    with _claimed(out, _mark(BudgetLedger(ledger).state(), number)) as folder:
+        _write(folder, files, number)
+    return dossier
+
+
+def recorded(ledger: str | Path, number: int) -> tuple[dict[str, Any], dict[str, str]]:
+    """The dossier of an earlier release and the texts of its files, as its ledger holds them.
+
+    Raises InputError for a line that is no finished release, TamperedError for a changed ledger.
+    """
     book = BudgetLedger(ledger)
     output, state = book.output(number), book.state()
     if number in state.open:
@@ -176,17 +187,15 @@ def rewrite(ledger: str | Path, number: int, out: str | Path) -> dict[str, Any]:
             "wait until it has finished, or name another line",
         )
     if "dossier" not in output:
-        raise InputError(
-            "line", f"{number} paid for a release that failed and has no files", "name another line"
-        )
+        what = "fit in a program, which" if "fit" in output else "release that failed and"
+        raise InputError("line", f"{number} paid for a {what} has no files", "name another line")
     with sound():
         dossier, files = _files_of(output, state, number)
         if not {REPORT} <= files.keys() <= {REPORT, ROWS}:
             raise TamperedError("an output has files that no release writes")
-        _demand_unicode({**files, DOSSIER: text_of(dossier)})
-    with _claimed(out, _mark(state, number)) as folder:
-        _write(folder, {**files, DOSSIER: text_of(dossier)}, number)
-    return dossier
+        texts = {**files, DOSSIER: text_of(dossier)}
+        _demand_unicode(texts)
+    return dossier, texts
 
 
 def _files_of(
@@ -429,8 +438,4 @@ def _write(folder: Path, texts: dict[str, str], number: int) -> None:
             place.write_bytes(texts[name].encode())
             os.replace(place, folder / name)
     except OSError as problem:
-        raise PaidError(
-            f"The release is paid for as line {number}, but its files cannot be written "
-            f"({problem.strerror}); write them with dpcore ledger LEDGER --write {number} --out "
-            "FOLDER."
-        ) from problem
+        raise UnwrittenError(number, str(problem.strerror)) from problem

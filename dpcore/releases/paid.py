@@ -40,6 +40,18 @@ class PaidError(DPCoreError):
     """Something went wrong after noise was drawn: what was drawn has been paid for."""
 
 
+class UnwrittenError(PaidError):
+    """A release is on record in its ledger, as ``line``, but its files cannot be written, for a
+    ``reason``."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(
+            f"The release is paid for as line {line}, but its files cannot be written ({reason}); "
+            f"write them with dpcore ledger LEDGER --write {line} --out FOLDER."
+        )
+        self.line, self.reason = line, reason
+
+
 def paid_fit(
     model: str,
     table: PrivateTable | PrivateCorpus,
