@@ -68,23 +68,21 @@ def forget_closed() -> None:
     stored: Any = Storage.save
     if stored.__module__ == __name__:
         return
-    ended = list[str]()
-
-    def clear_away() -> None:
-        ended.clear()
-        gc.collect()  # what is in a session refers to one another; every page waits meanwhile
+    search = 0.0  # when the last search of the memory begins, by the clock of the loop
 
     def save(self: Any, session_info: Any) -> None:
         session = session_info.session
 
         def forget() -> None:
+            nonlocal search
             again = runtime.exists() and runtime.get_instance().is_active_session(session.id)
             if self.get(session.id) is None and not again:
                 session.shutdown()
                 session.session_state.clear()
-                if not ended:
-                    asyncio.get_running_loop().call_later(TOGETHER, clear_away)
-                ended.append(session.id)
+                loop = asyncio.get_running_loop()
+                if search <= loop.time():  # every page waits for it: one for all that end together
+                    search = loop.time() + TOGETHER
+                    loop.call_at(search, gc.collect)  # what is in a session refers to one another
 
         stored(self, session_info)
         asyncio.get_running_loop().call_later(self._cache.ttl + 1.0, forget)

@@ -579,7 +579,7 @@ def test_the_report_of_a_rule_whose_noise_is_not_known_has_no_intervals(release:
 
 
 def test_the_report_says_what_a_missing_cell_counts_as(release: Make) -> None:
-    limits = rule(release).split("<h2>Public limits</h2>")[1]
+    limits = rule(release).split(wording.LIMITS_HEADING)[1]
     assert "a missing cell counts as" in limits
     assert "<td>x (cm)</td><td>0.0</td><td>10.0</td><td>2.50</td>" in limits
     assert "<td>y</td><td>-1.00</td><td>1.00</td><td>0.0</td>" in limits

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import wording
 from released import CASES, PLACES, made, people
 from support import ROOT, every
 
@@ -162,7 +163,7 @@ def test_all_limits_that_the_guarantee_rests_on_stand_in_the_report() -> None:
 
     def limits(model: str) -> str:
         page = (made(model).folder / "report.html").read_text(encoding="utf-8")
-        return page.split("<h2>Public limits</h2>")[1]
+        return page.split(wording.LIMITS_HEADING)[1]
 
     target = "<tr><td>amount, the target</td><td>0.0</td><td>1.00</td>"
     assert f"{target}<td>0.500</td></tr>" in limits("mixture-regression")
