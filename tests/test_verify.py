@@ -178,7 +178,8 @@ def test_rows_are_listed_where_they_are_described(made: api.Release) -> None:
 
 def test_a_folder_holds_all_that_is_listed_and_nothing_else(made: api.Release) -> None:
     (made.folder / "extra.html").write_text("epsilon = 0.1")
-    with pytest.raises(ReplayError, match=r"holds extra\.html, which the dossier does not list"):
+    sentence = r"holds extra\.html, which the dossier does not list: move it elsewhere\.$"
+    with pytest.raises(ReplayError, match=sentence):
         verify(made.folder)
     verify(made.folder / "dossier.json")  # its own files alone, wherever it has been put
     (made.folder / "extra.html").unlink()
@@ -400,6 +401,25 @@ def test_a_nul_in_a_name_is_told_in_a_sentence(made: api.Release, tmp_path: Path
         for call in some:
             with pytest.raises(InputError, match=f"{field}: its name contains a NUL; give another"):
                 call()
+
+
+def test_what_a_receiver_may_have_is_not_called_a_broken_file(
+    made: api.Release, tmp_path: Path
+) -> None:
+    """A folder as it was sent, a dossier of a later version, and a ledger that is elsewhere."""
+    packed = shutil.make_archive(str(tmp_path / "sent"), "zip", made.folder)
+    with pytest.raises(InputError, match=r"^dossier: it is a zip archive; unpack it, then name"):
+        verify(packed)
+    with pytest.raises(InputError, match=r"^ledger: there is no such file; check the path;"):
+        verify(made.folder, tmp_path / "nowhere.sqlite")
+    changed(made.folder, lambda record: record.update(format="dpcore dossier 99"))
+    later = "^dossier: this version does not know its format, 'dpcore dossier 99'; use the version"
+    with pytest.raises(InputError, match=later):
+        verify(made.folder)
+    for odd in ("dpcore dossier", "dpcore dossier 99\n", 99, None, ["dpcore dossier 8"]):
+        changed(made.folder, lambda record, odd=odd: record.update(format=odd))  # type: ignore[misc]
+        with pytest.raises(InputError, match=r"^dossier: the file is not a dossier of a known"):
+            verify(made.folder)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")

@@ -98,7 +98,8 @@ def _demand_all(folder: Path, names: list[str]) -> None:
         raise ReplayError(f"The folder lacks {', '.join(missing)}, which the dossier lists.")
     if strange := sorted(there - set(names)):
         raise ReplayError(
-            f"The folder holds {', '.join(strange)}, which the dossier does not list."
+            f"The folder holds {', '.join(strange)}, which the dossier does not list: move "
+            f"{'it' if len(strange) == 1 else 'them'} elsewhere."
         )
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
 
@@ -48,6 +50,8 @@ SEVENTH = "dpcore dossier 7"  # its entries do not state how fine the grid of th
 FORMAT = "dpcore dossier 8"
 FORMATS = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, FORMAT)
 NAME_IT = "name the folder of a release, or its dossier.json"
+NEWER = "use the version of dpcore that its report names, or a newer one"
+_OF_A_DOSSIER = re.compile(r"dpcore dossier \d{1,9}")
 CHOSEN = {
     "unsaid": "it was not stated what was looked at while settings were chosen",
     "stand-in": "settings were chosen while looking at a stand-in drawn from public bounds",
@@ -191,10 +195,16 @@ def read_dossier(path: str | Path) -> dict[str, Any]:
     except OSError as problem:
         raise InputError("dossier", f"it cannot be read ({problem.strerror})", NAME_IT) from None
     except (ValueError, RecursionError):
+        if is_zipfile(file):
+            remedy = f"unpack it, then {NAME_IT}"
+            raise InputError("dossier", "it is a zip archive", remedy) from None
         raise InputError("dossier", "the file is not JSON", NAME_IT) from None
-    if not isinstance(record, dict) or record.get("format") not in FORMATS:
-        raise InputError("dossier", "the file is not a dossier of a known format", NAME_IT)
-    return record
+    written = record.get("format") if isinstance(record, dict) else None
+    if isinstance(record, dict) and written in FORMATS:
+        return record
+    if isinstance(written, str) and _OF_A_DOSSIER.fullmatch(written):
+        raise InputError("dossier", f"this version does not know its format, {written!r}", NEWER)
+    raise InputError("dossier", "the file is not a dossier of a known format", NAME_IT)
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

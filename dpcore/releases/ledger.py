@@ -218,7 +218,9 @@ class BudgetLedger:
             raise InputError("ledger", "it is a folder", "name the ledger file")
         if not self.path.is_file():
             raise InputError(
-                "ledger", "there is no such file", "create one with dpcore ledger FILE --create"
+                "ledger",
+                "there is no such file",
+                "check the path; dpcore ledger FILE --create makes a new one",
             )
 
     def __repr__(self) -> str:
