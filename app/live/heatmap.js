@@ -35,7 +35,7 @@ const CRAMPED = 0.8; // of its size, below which a note is shortened
  */
 export function tilesOf({ shape: [, count, high, wide], rows, across }, frame, names) {
   const { x0, x1, y0, y1 } = frame;
-  const left = x0 + (rows.length && names + 8);
+  const left = Math.min(x1, x0 + (rows.length && names + 8));
   const [cell, floor] = [(x1 - left) / across, (y1 - y0 - 26) / Math.ceil(count / across)];
   const size = Math.min((cell - 10) / wide, (floor - 20) / high);
   const [width, height] = rows.length ? [cell, floor - 20] : [size * wide, size * high];

@@ -111,6 +111,7 @@ test("a table's columns touch, right of its rows' names", () => {
   const layer = { shape: [1, 2, 5, 1], rows: ["a", "b", "c", "d", "e"], across: 2 };
   const { tiles: [one, two] } = tilesOf(layer, { ...frame, x1: 148 }, 40);
   assert.deepEqual([one.x, one.width, two.x], [48, 50, 98]);
+  assert.equal(tilesOf(layer, { ...frame, x1: 20 }, 40).tiles[0].width, 0, "no room for columns");
 });
 
 test("a pointer finds its cell, and a byte its value", () => {
