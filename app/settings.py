@@ -9,6 +9,7 @@ import json
 import os
 import tomllib
 from collections.abc import Iterator
+from functools import wraps
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -66,10 +67,11 @@ def forget_closed() -> None:
     from streamlit.runtime.memory_session_storage import MemorySessionStorage as Storage
 
     stored: Any = Storage.save
-    if stored.__module__ == __name__:
+    if hasattr(stored, "__wrapped__"):
         return
     search = 0.0  # when the last search of the memory begins, by the clock of the loop
 
+    @wraps(stored)
     def save(self: Any, session_info: Any) -> None:
         session = session_info.session
 
@@ -87,7 +89,7 @@ def forget_closed() -> None:
         stored(self, session_info)
         asyncio.get_running_loop().call_later(self._cache.ttl + 1.0, forget)
 
-    Storage.save = save  # type: ignore[method-assign]
+    Storage.save = save
 
 
 def is_served() -> bool:

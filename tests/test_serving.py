@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from inspect import unwrap
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -100,7 +101,7 @@ def test_a_closed_page_goes_with_its_upload_though_no_other_is_opened(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Streamlit looks at what has run out of time only when it stores another session."""
-    monkeypatch.setattr(MemorySessionStorage, "save", MemorySessionStorage.save)
+    monkeypatch.setattr(MemorySessionStorage, "save", unwrap(MemorySessionStorage.save))
     forget_closed()
     forget_closed()  # once for each page
     ended = list[str]()
@@ -128,7 +129,7 @@ def test_a_class_that_closes_its_pages_does_not_stop_the_others(
 ) -> None:
     """Memory was searched through for each of them, one after another, while nobody was answered:
     for 25 pages 3.4 seconds of processor time, and 23 seconds on a busy machine."""
-    monkeypatch.setattr(MemorySessionStorage, "save", MemorySessionStorage.save)
+    monkeypatch.setattr(MemorySessionStorage, "save", unwrap(MemorySessionStorage.save))
     monkeypatch.setattr("app.settings.TOGETHER", 0.1)
     searched = list[int]()
     monkeypatch.setattr("gc.collect", lambda: searched.append(1))
