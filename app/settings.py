@@ -89,7 +89,7 @@ def forget_closed() -> None:
         stored(self, session_info)
         asyncio.get_running_loop().call_later(self._cache.ttl + 1.0, forget)
 
-    Storage.save = save
+    Storage.save = save  # type: ignore[method-assign]
 
 
 def is_served() -> bool:

@@ -8,6 +8,7 @@
     ├── BudgetExceeded    the budget does not allow the release (exit code 3)
     ├── ReplayError       a ledger does not give the epsilon that stands beside it
     └── WallError         code tried to take rows past the wall
+        └── RowError      a model's function of rows failed
 
 No message ever holds a value or a count of the data.
 """
@@ -59,3 +60,8 @@ class ReplayError(DPCoreError):
 
 class WallError(DPCoreError):
     """Code outside the wall reached for rows."""
+
+
+class RowError(WallError, ValueError):
+    """A model's function of rows failed, or gave numbers of another shape. Some row may be the
+    reason: a release is paid for then."""

@@ -25,7 +25,7 @@ from dpcore.privacy.sampled_entry import SampledEntry
 from dpcore.wall.data import Documents
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.data.word_counts import Bags
-from dpcore.wall.noise import NoiseSource, PublicCoins
+from dpcore.wall.noise import GridNoise, NoiseSource, PublicCoins
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.topic_words import (
     CELLS,
@@ -332,3 +332,15 @@ def test_a_lock_covers_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(WallError):
         session(texts())  # a seeded source
     session(texts(), noise=NoiseSource(None, [0]))
+
+
+def test_an_e_step_that_fails_on_a_document_has_paid_and_says_nothing_of_it() -> None:
+    def failing(bags: object, runs: object) -> Any:
+        raise KeyError("Smith")
+
+    paid = list[str]()
+    run = session(texts(), noise=GridNoise(lambda: paid.append("line")))
+    request = SharedOut(np.ones((1, 2, 6)), failing), Noise("gaussian", 1.0)
+    with pytest.raises(WallError, match=r"a model's function of rows.*\(KeyError\)$"):
+        run.release("counts", TopicWords(2, 6, 20.0), *request)
+    assert paid == ["line"]

@@ -798,3 +798,16 @@ def test_doors_offer_no_way_around_the_noise() -> None:
         optional = {given.name for given in asked.values() if given.default is not given.empty}
         assert "noises" in asked
         assert optional <= {"batches"}  # without one all rows are summed
+
+
+def test_an_e_step_that_fails_on_a_row_has_paid_and_says_nothing_of_it() -> None:
+    def failing(block: Block, runs: slice) -> Any:
+        raise KeyError(TELLTALE)
+
+    paid = list[str]()
+    request = "moments", shape(), InFrame(FRAME, failing), Noise("gaussian", 1.0)
+    with pytest.raises(WallError, match=r"a model's function of rows.*\(KeyError\)$"):
+        session(noise=GridNoise(lambda: paid.append("line"))).release(*request)
+    assert paid == ["line"]
+    with pytest.raises(KeyError, match=str(TELLTALE)):  # who rehearses may see the rows
+        session().release(*request)

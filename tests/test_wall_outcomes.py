@@ -15,15 +15,17 @@ from sealed_rows import session_of
 from support import every
 
 from dpcore.arrays import Array
-from dpcore.errors import InputError, WallError
+from dpcore.errors import InputError, RowError, WallError
 from dpcore.privacy import Gaussian
 from dpcore.schema import Ball, Column, Schema
 from dpcore.wall.data import Frame, LogisticRows
 from dpcore.wall.data.clipping import clip_to_ball
 from dpcore.wall.data.design_matrix import Design, binary_target, outcomes_of
 from dpcore.wall.kernels.row_blocks import looked_at
+from dpcore.wall.noise import GridNoise
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import logistic_statistics
+from dpcore.wall.statistics.gradients import RowGradient
 from dpcore.wall.statistics.logistic_statistics import (
     CurvatureMoments,
     NoisyOutcomes,
@@ -610,3 +612,44 @@ def test_a_rows_curvature_is_the_same_to_the_last_bit_wherever_it_stands() -> No
     others = rng.uniform(-1, 1, rows.shape)
     others[7] = rows[7]
     np.testing.assert_array_equal(looked_at(others, TILE, look)[0][7], whole[7])
+
+
+@every(
+    "statistic",
+    (
+        OutcomeMoments(5, 2.0, 1.0, 1.0, least=0.0),
+        CurvatureMoments(5, 2.0, least=0.0),
+        WeightedRows(5, 2.0),
+        RowGradient(5, 1.0),
+    ),
+)
+@every("kind", (KeyError, InputError, "shape", "text"))
+def test_a_model_that_fails_on_a_row_has_paid_and_says_nothing_of_it(
+    statistic: Any, kind: Any
+) -> None:
+    """Only of vectors was it paid for: who asked for a curvature learned for nothing whether a row
+    was there, and read it in the message."""
+
+    def failing(rows: Array, *others: object) -> Array:
+        if kind == "text":
+            return np.array(["Smith"])
+        if kind != "shape":
+            raise InputError("age", f"{rows}", "mend it") if kind is InputError else kind(rows)
+        return np.zeros((1, 1, 1, 1))
+
+    def released(**options: Any) -> None:
+        session = opened(people(), **options)
+        about_all = Frame.balls(np.zeros((1, 4)), np.ones(1))
+        weighing = Weighing(about_all, np.zeros((1, 5)), failing)
+        of: Any = weighing if isinstance(statistic, WeightedRows) else failing
+        session.release("g", statistic, of, Noise("gaussian", 1.0))
+
+    paid = list[str]()
+    with pytest.raises(WallError, match=r"a model's function of rows") as refusal:
+        released(noise=GridNoise(lambda: paid.append("line")))
+    assert paid == ["line"]
+    assert "Smith" not in f"{refusal.value}"
+    assert "mend it" not in f"{refusal.value}"
+    rehearsed = {"shape": RowError, "text": ValueError}.get(kind, kind)
+    with pytest.raises(rehearsed):
+        released()

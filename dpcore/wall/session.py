@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 import numpy as np
 
 from dpcore.arrays import Array, Indices
-from dpcore.errors import InputError, WallError
+from dpcore.errors import InputError, RowError, WallError
 from dpcore.mechanisms.gaussian import noise_scale
 from dpcore.privacy.ledger import Ledger, LedgerEntry
 from dpcore.privacy.sampled_entry import SampledEntry
@@ -42,6 +42,20 @@ OTHER_NOISE = (
     "a release can use only discrete Gaussian noise, but this fit needs another kind",
     "choose the recommended method",
 )
+
+
+@dataclass(frozen=True)
+class OfRows:
+    """A model's function of rows, whose exceptions say no more than their kind."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, *rows: Any) -> Array:
+        """Its numbers. Raises RowError where it fails."""
+        try:
+            return np.asarray(self.function(*rows), dtype=np.float64)
+        except Exception as problem:
+            raise RowError(f"it failed on some row ({type(problem).__name__})") from None
 
 
 @dataclass(frozen=True)
@@ -210,7 +224,12 @@ class Session(Generic[S]):
         """bare: blocks that leave without noise."""
         of = statistic.checked(self, of)
         self._check(statistic, *statistic.bounds(self, of), noises, bare)
-        total, unnoised = statistic.total(self, of, batches)
+        try:
+            total, unnoised = statistic.total(self, of, batches)
+        except RowError as problem:
+            if not self._lasts:
+                raise
+            raise self._paid_failure(f"a model's function of rows: {problem}") from None
         scales = self._release(what, total, statistic, noises, batches)
         scales |= {block: np.zeros(self.runs) for block in bare}
         return statistic.released(self, total, scales, unnoised)
@@ -256,6 +275,21 @@ class Session(Generic[S]):
     def _for_good(self) -> bool:
         """Whether this is a release, where nothing made of a row may hang on its place."""
         return self._noise is not None and self._noise.on_grid
+
+    @property
+    def _lasts(self) -> bool:
+        """Whether nobody can draw its noise again: a release, or a fit that is paid for."""
+        return self._noise is not None and not self._noise.rehearsal
+
+    def _of_rows(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A model's function of rows as sums ask it; who rehearses may see what it raises."""
+        return OfRows(function) if self._lasts else function
+
+    def _paid_failure(self, problem: str) -> WallError:
+        """What is said once a failure is paid for that some row may be the reason of."""
+        assert self._noise is not None  # it lasts
+        self._noise._paid()
+        return WallError(problem)
 
     def _threads(self) -> AbstractContextManager[None]:
         """In a release, linear algebra on one thread: two would share a block, with an end each."""

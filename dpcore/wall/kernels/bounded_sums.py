@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from dpcore.arrays import Array
+from dpcore.errors import RowError
 from dpcore.mechanisms.gaussian import symmetric_to_coordinates
 from dpcore.wall.kernels.row_blocks import (
     SPARE,
@@ -217,7 +218,7 @@ def bounded_sum(
     """Sum over rows of ``weights (x) features``, ``(runs, K, p)``, every row inside its bound.
 
     ``e_step(block, runs)`` gives weights ``(b, K, m)``; they are projected before they are used.
-    A wrong shape raises ValueError; wrong numbers do no harm as long as the weights of a row come
+    A wrong shape raises RowError; wrong numbers do no harm as long as the weights of a row come
     from that row alone, which a review and a test of each model must see to. even: what is made of
     a row is the same bits wherever it stands.
     """
@@ -229,7 +230,7 @@ def bounded_sum(
         weights = on_simplex(e_step(block, which))
         count = members.stop - members.start
         if weights.shape != (which.stop - which.start, components, block.count):
-            raise ValueError("e_step returned weights whose shape is not (runs, components, rows)")
+            raise RowError("e_step returned weights whose shape is not (runs, components, rows)")
         if block.count > count:  # rows that only fill the block up
             weights = weights if weights.flags.writeable else weights.copy()
             weights[..., count:] = 0.0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.arrays import Array, Indices
-from dpcore.errors import WallError
+from dpcore.errors import RowError
 from dpcore.wall.kernels.row_blocks import filled_up
 from dpcore.wall.statistics.logistic_statistics import sampled_rows
 from dpcore.wall.statistics.row_vectors import (
@@ -43,7 +43,7 @@ class RowGradient(BallVector):
     def total(  # type: ignore[override]
         self, session: Session[Any], of: RowGradients, batches: Minibatches | None
     ) -> tuple[Array, None]:
-        total = np.zeros((session.runs, 1, self.size))
+        total, gradients = np.zeros((session.runs, 1, self.size)), session._of_rows(of)
         for rows, outcomes, runs in sampled_rows(session, batches):
             total[runs, 0, 0] = len(rows)
             for some, members in _tiles(len(runs), len(rows), self.dim):
@@ -60,8 +60,10 @@ class RowGradient(BallVector):
                     )
                 row_block.flags.writeable = outcome_block.flags.writeable = False
                 with quiet(private=session.private), session._threads():
-                    vectors = np.asarray(of(row_block, outcome_block, which), dtype=np.float64)
+                    vectors = np.asarray(
+                        gradients(row_block, outcome_block, which), dtype=np.float64
+                    )
                 if vectors.shape != (len(which), self.dim, len(row_block)):
-                    raise WallError("a model must give one vector for each run and row")
+                    raise RowError("a model must give one vector for each run and row")
                 total[which, 0, 1:] += self.sum(alone(vectors, members))
         return total, None

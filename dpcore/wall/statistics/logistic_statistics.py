@@ -19,7 +19,7 @@ import numpy as np
 
 from dpcore.arrays import Array, Indices
 from dpcore.checks import positive, whole
-from dpcore.errors import InputError, WallError
+from dpcore.errors import InputError, RowError, WallError
 from dpcore.mechanisms.gaussian import (
     symmetric_from_coordinates,
     symmetric_size,
@@ -175,11 +175,16 @@ class OutcomeMoments(Summed[Curvature | Frame | None, NoisyOutcomes]):
             if "sums" in self.blocks:
                 total[runs, 0, self.slice("sums")] += sums
 
+        curvature = session._of_rows(of) if callable(of) else None
         for rows, outcomes, runs in sampled_rows(session, batches):
             if isinstance(of, Frame):
                 framed_sums(rows, outcomes - 0.5, of, runs, add)
             else:
-                add(runs, (outcomes - 0.5) @ rows, _weighted_squares(rows, of, self.least, runs))
+                add(
+                    runs,
+                    (outcomes - 0.5) @ rows,
+                    _weighted_squares(rows, curvature, self.least, runs),
+                )
         if covered:
             total[:, 0, self.slice("squares")] = symmetric_to_coordinates(squares)
         return total, squares
@@ -323,11 +328,12 @@ class WeightedRows(Summed[Weighing, NoisyOutcomes]):
     ) -> tuple[Array, None]:
         """A sum over blocks of rows; in a release these are of one size.
 
-        Raises ValueError where a model gives weights of another shape, WallError for samples.
+        Raises RowError where a model gives weights of another shape, WallError for samples.
         """
         if batches is not None:
             raise WallError("these rows cannot be subsampled")
         rows, total = session.source._designed, np.zeros((session.runs, 1, self.size))
+        weigh = session._of_rows(of.weigh)
         memory, height = Memory(), max(1, WEIGHED_NUMBERS // self.dim)
         parts = [(run, some) for some in pieces(len(rows), height) for run in range(session.runs)]
 
@@ -340,9 +346,9 @@ class WeightedRows(Summed[Weighing, NoisyOutcomes]):
             with quiet(private=session.private):
                 drawn = _drawn(block[:, :-1], of.frame, run, moved)
                 scores = drawn * (moved @ slopes) + INTERCEPT * constant
-                weights = np.asarray(of.weigh(scores, run), dtype=np.float64)
+                weights = np.asarray(weigh(scores, run), dtype=np.float64)
             if weights.shape != scores.shape:
-                raise ValueError("the model returned weights whose shape is not (rows,)")
+                raise RowError("the model returned weights whose shape is not (rows,)")
             weights = np.clip(np.where(np.isnan(weights), 0.0, weights), -1.0, 1.0)
             weights[count:] = 0.0
             return np.append((drawn * weights) @ moved, INTERCEPT * weights.sum())
@@ -435,7 +441,7 @@ def _weighted_squares(
     def look(block: Array) -> tuple[Array, ...]:
         values = np.asarray(curvature(block, runs), dtype=np.float64)
         if values.shape != (len(runs), len(block)):
-            raise ValueError("the model returned curvatures whose shape is not (runs, rows)")
+            raise RowError("the model returned curvatures whose shape is not (runs, rows)")
         return (values.T,)
 
     for first in range(0, len(rows), TILE):

@@ -235,7 +235,7 @@ def shared_sum(
         bounded_sum,
         frame=of.frame,
         contribution=contribution,
-        e_step=of.e_step,
+        e_step=session._of_rows(of.e_step),
         runs=session.runs,
         even=session._for_good,
     )

@@ -390,11 +390,10 @@ def vectors_of(
         if vectors.shape != (runs.stop - runs.start, dim, part.count):
             raise WallError(ONE_EACH)
     except Exception as problem:
-        if session._noise is None or session._noise.rehearsal:
+        if not session._lasts:
             raise
-        session._noise._paid()
         kind = type(problem).__name__
-        raise WallError(f"{ONE_EACH}, but failed on these ({kind})") from None
+        raise session._paid_failure(f"{ONE_EACH}, but failed on these ({kind})") from None
     return vectors
 
 

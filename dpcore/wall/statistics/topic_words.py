@@ -128,13 +128,13 @@ class TopicWords(Summed[SharedOut, NoisyTopics]):
     def total(
         self, session: Session[Any], of: SharedOut, batches: Minibatches | None
     ) -> tuple[Array, None]:
-        source = session.source
+        source, e_step = session.source, session._of_rows(of.e_step)
         total = np.zeros(of.topics.shape)
         for positions, runs in session._samples(batches):
             bags = source._bags if positions is None else source._bags.take(positions)
 
             def share_out(some: Sequence[int], bags: Bags = bags) -> None:
-                for run, weights in zip(some, of.e_step(bags, some), strict=True):
+                for run, weights in zip(some, e_step(bags, some), strict=True):
                     total[run] = shared_out(
                         bags, of.topics[run], weights, source.radius, source.length
                     )
