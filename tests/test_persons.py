@@ -166,6 +166,9 @@ def test_a_person_whose_id_starts_alike_brings_no_other_row_in(ids: list[str]) -
         ["9e999999", "8e888888"],  # of hexadecimal digits
         [2**53, 2**53 + 1],
         [-(2.0**60), None],
+        ["1701388800.123456789", "1701388800.123456788"],  # seconds since 1970
+        ["7.00000000000000000001", "7"],
+        ["1e-400", "1e-401"],
     ],
 )
 def test_two_persons_whose_ids_are_one_float_are_refused(ids: list[Any], tmp_path: Path) -> None:

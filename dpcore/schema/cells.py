@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dpcore.arrays import Array
 
 MOST_COLUMNS = 10_000  # of a table
+SURE_DIGITS = 15  # which a float keeps of any decimal numeral without an exponent
 ABSENT = ("None", "<NA>", "NaT")  # what is missing in one kind of column or another
 SPECIAL = {"nan": math.nan, "inf": math.inf, "infinity": math.inf, "true": 1.0, "false": 0.0}
 BLANKS = " \t\n\r\f\v"
@@ -274,8 +275,7 @@ def category_meant(cell: object) -> str:
         cell = _as_pandas(cell)
     elif isinstance(cell, Real) and not isinstance(cell, bool):
         cell = number_meant(cell)  # a whole number may be too long to be written
-    # Some files hold texts as bytes.
-    text = plain(cell.decode("utf-8", "backslashreplace") if isinstance(cell, bytes) else str(cell))
+    text = _text(cell)
     if text in ABSENT and not isinstance(cell, str | bytes):
         return "nan"  # as which most columns keep what is missing
     if text.casefold() in ("true", "false"):
@@ -288,6 +288,30 @@ def category_meant(cell: object) -> str:
         return str(number)
     number += 0.0  # -0 is 0: a reader keeps its sign in a column with a fraction alone
     return f"{number:.0f}" if number.is_integer() else repr(number)
+
+
+def is_rounded(cell: object) -> bool:
+    """Whether :func:`category_meant` keeps another number of a cell than it states, the nearest
+    float: cells with other digits mean the same.
+
+    >>> [is_rounded(cell) for cell in ("1701388800.123456789", "1e-999", "0.10", "x")]
+    [True, True, False, False]
+    """
+    if isinstance(cell, Real):
+        return bool(cell == cell and cell != number_meant(cell))
+    text = _text(cell).replace("_", "x")
+    if len(text) <= SURE_DIGITS and "e" not in text.lower():
+        return False
+    try:
+        number = Decimal(text)
+        return number.is_finite() and number != Decimal(category_meant(cell))
+    except InvalidOperation:  # a word; or a number beyond all exponents, rounded to 0 or infinity
+        return category_meant(cell) == "0"
+
+
+def _text(cell: object) -> str:
+    """A cell as text; some files hold texts as bytes."""
+    return plain(cell.decode("utf-8", "backslashreplace") if isinstance(cell, bytes) else str(cell))
 
 
 def _as_pandas(moment: Any) -> Any:

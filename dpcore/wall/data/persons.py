@@ -3,12 +3,12 @@
 **Who.** Cells of the column are one id where :func:`~dpcore.schema.category_meant` finds one
 meaning: blanks and quotes around a text do not count, and numbers are told apart by value, whatever
 the type of the column. So a person's rows are never taken for two persons' because of where or how
-they are stored. A number so large that one float stands for several is refused, as is an infinite
-one: if two persons had one id, the rows of one would move those of the other that count, up to m of
-them against m others, also where a person is only removed. A row without an id, or with one of the
-schema's marks for a missing cell, counts for nobody and is left out: to refuse it would answer a
-question about private rows, and to take each for a person of its own would leave unprotected
-whoever has several.
+they are stored. A number of which one float stands for several, as it is so large or has so many
+digits, is refused, as is an infinite one: if two persons had one id, the rows of one would move
+those of the other that count, up to m of them against m others, also where a person is only
+removed. A row without an id, or with one of the schema's marks for a missing cell, counts for
+nobody and is left out: to refuse it would answer a question about private rows, and to take each
+for a person of its own would leave unprotected whoever has several.
 
 **Which rows.** Of a person's rows those m count that come first in the order of a number mixed from
 the id and from what models see of the row (so no kind of row is preferred in all persons).
@@ -56,7 +56,7 @@ samples that go by places in the table are refused: a person's further rows move
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
@@ -68,7 +68,7 @@ from numpy.typing import NDArray
 from dpcore.arrays import Indices
 from dpcore.errors import InputError
 from dpcore.schema import Column, Schema, categories_meant, category_meant, numbers_of
-from dpcore.schema.cells import demand_column, factorized_texts
+from dpcore.schema.cells import demand_column, factorized_texts, is_rounded
 from dpcore.schema.forms import MISSING_TOKENS
 from dpcore.schema.persons import demand_few_times
 from dpcore.wall.data.clipping import demand_bounds
@@ -193,10 +193,12 @@ def _marks(frame: pd.DataFrame, schema: Schema, name: str) -> tuple[Numbers, Num
     codes, meant = factorized_texts(categories_meant(frame[name]))
     stated = () if schema.file is None else schema.file.missing_marks
     nobody = {*NOBODY, *map(category_meant, stated)}
-    if any(_is_vast(meaning) for meaning in meant if meaning not in nobody):
+    vast = any(_is_vast(meaning) for meaning in meant if meaning not in nobody)
+    if vast or any(map(is_rounded, _different(frame[name]))):
         raise InputError(
             name,
-            "some ids are numbers of 9,007,199,254,740,992 or more, which cannot be told apart",
+            "some ids are numbers of 9,007,199,254,740,992 or more, or have more digits than a "
+            "number keeps, so that they cannot be told apart",
             "put a letter before each id",
         )
     numbers = [(0, 0) if meaning in nobody else _number(meaning) for meaning in meant]
@@ -228,6 +230,14 @@ def _marks_of_part(
     marks = [none, *(_marks(frame, schema, name) for frame in part.blocks(schema))]
     ids, rows = (np.concatenate(column) for column in zip(*marks, strict=True))
     return ids, rows
+
+
+def _different(cells: pd.Series) -> Iterable[object]:
+    """The cells of a column, each different one once; all, where lists are among them."""
+    try:
+        return set(cells.tolist())
+    except TypeError:
+        return list(cells)
 
 
 def _is_vast(meant: str) -> bool:
