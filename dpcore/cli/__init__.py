@@ -194,7 +194,7 @@ def _refuse_strange(args: argparse.Namespace, strange: list[str]) -> NoReturn:
     remedy = f"see dpcore {args.command} --help"
     if word in args.flags:
         raise InputError("command line", f"{word} comes after --", "put options before it")
-    near = get_close_matches(word or "", args.flags, 1, 0.75)
+    near = get_close_matches(word or "", args.flags, 1, 0.8)
     if (name := getattr(args, "model", None)) is not None:
         from dpcore.declaration import declaration, declarations
 
