@@ -620,7 +620,7 @@ SHAPES: list[tuple[Callable[[], object], type[Exception], str]] = [
         InputError,
         "Laplace noise is not covered",
     ),
-    (lambda: topics(3, weights=3), ValueError, "the shape \\(documents, topics\\)"),
+    (lambda: topics(3, weights=3), ValueError, r"the shape \(runs, documents, topics\)"),
     (lambda: SecondMoments(2, 1.0).slice("absent"), KeyError, "absent"),
     (lambda: Sample("poisson", 0.0), InputError, "the sampling rate"),
     (lambda: Sample("poisson", 1.5), InputError, "the sampling rate"),

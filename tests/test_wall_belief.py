@@ -5,19 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import wording
 from adversary import worst_of
 from sealed_rows import boxed, session_of
+from support import every
 
 from dpcore.arrays import Array
-from dpcore.errors import InputError
+from dpcore.errors import InputError, WallError
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates
 from dpcore.privacy import Gaussian
 from dpcore.schema import Ball, Column, Schema
 from dpcore.wall.data import BinaryRows
+from dpcore.wall.noise import GridNoise
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.sigmoid_belief import (
     COUNTED,
@@ -54,7 +58,7 @@ def vector(rows: Array, hidden: Array, curvature: Array, shape: BeliefMoments) -
     found = []
     for one in range(len(rows)):
         row = rows[one : one + 1]
-        z, x = _inside((hidden[one : one + 1], curvature[one : one + 1]), row, shape)
+        z, x = _inside(hidden[one : one + 1], curvature[one : one + 1])
         found.append(weighted(_of_rows(row, shape, z, x), shape))
     return np.array(found)
 
@@ -267,3 +271,20 @@ def test_between_the_box_and_the_ball_little_is_left_to_save(weights: tuple[floa
     assert 0.85 * stated < best <= stated
     if len(set(weights)) == 1:
         assert best == pytest.approx(0.944, abs=0.01)
+
+
+@every("answer", (None, 0.5, (np.ones((1, 2)),) * 2, ("Smith", "Smith")))
+def test_a_belief_that_fails_on_a_row_has_paid_and_says_nothing_of_it(answer: Any) -> None:
+    """It raises, or is not two arrays of the shapes that it has to have."""
+
+    def failing(rows: Array, run: int) -> Any:
+        if answer is None:
+            raise KeyError(f"Smith {rows}")
+        return answer
+
+    paid = list[str]()
+    session = opened(np.zeros((3, PIXELS)), noise=GridNoise(lambda: paid.append("line")))
+    with pytest.raises(WallError, match=wording.ROWS_FUNCTION) as refusal:
+        session.release("sums", BeliefMoments(2, PIXELS), failing, Noise("gaussian", 1.0))
+    assert paid == ["line"]
+    assert "Smith" not in f"{refusal.value}"

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import wording
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sealed_rows import session_of
-from support import examples
+from support import every, examples
 
 from dpcore.arrays import Array
 from dpcore.errors import InputError, WallError
@@ -334,13 +335,19 @@ def test_a_lock_covers_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     session(texts(), noise=NoiseSource(None, [0]))
 
 
-def test_an_e_step_that_fails_on_a_document_has_paid_and_says_nothing_of_it() -> None:
+@every("weights", (None, np.float64(1.0), np.ones((0, 3, 2)), np.ones((1, 1, 1))))
+def test_an_e_step_that_fails_on_a_document_has_paid_and_says_nothing_of_it(weights: Any) -> None:
+    """It raises, or gives weights of another shape."""
+
     def failing(bags: object, runs: object) -> Any:
-        raise KeyError("Smith")
+        if weights is None:
+            raise KeyError("Smith")
+        return weights
 
     paid = list[str]()
     run = session(texts(), noise=GridNoise(lambda: paid.append("line")))
     request = SharedOut(np.ones((1, 2, 6)), failing), Noise("gaussian", 1.0)
-    with pytest.raises(WallError, match=r"a model's function of rows.*\(KeyError\)$"):
+    with pytest.raises(WallError, match=wording.ROWS_FUNCTION) as refusal:
         run.release("counts", TopicWords(2, 6, 20.0), *request)
+    assert "Smith" not in f"{refusal.value}"
     assert paid == ["line"]

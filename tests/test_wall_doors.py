@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+import wording
 from scipy.special import kolmogorov, ndtr
 from sealed_rows import session_of
 from support import every
@@ -33,6 +34,7 @@ from dpcore.wall.kernels.row_blocks import Block
 from dpcore.wall.noise import GridNoise, NoiseSource
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.cluster_moments import ClusterMoments, NoisyClusters
+from dpcore.wall.statistics.group_moments import GroupMoments, InGroups
 from dpcore.wall.statistics.mixture_moments import InFrame, MixtureMoments, NoisyMoments
 from dpcore.wall.statistics.second_moments import SecondMoments
 from dpcore.wall.statistics.statistic import BLOCKS, STRUCTURES, Statistic
@@ -806,8 +808,23 @@ def test_an_e_step_that_fails_on_a_row_has_paid_and_says_nothing_of_it() -> None
 
     paid = list[str]()
     request = "moments", shape(), InFrame(FRAME, failing), Noise("gaussian", 1.0)
-    with pytest.raises(WallError, match=r"a model's function of rows.*\(KeyError\)$"):
+    with pytest.raises(WallError, match=wording.ROWS_FUNCTION + r".*\(KeyError\)$"):
         session(noise=GridNoise(lambda: paid.append("line"))).release(*request)
     assert paid == ["line"]
     with pytest.raises(KeyError, match=str(TELLTALE)):  # who rehearses may see the rows
         session().release(*request)
+
+
+@every("weights", (np.float64(1.0), np.ones(2), np.ones((1, 2, 0)), "Smith"))
+def test_weights_of_another_shape_have_paid(weights: Any) -> None:
+    """Some row may be the reason of that, too."""
+    in_groups = InGroups(np.zeros((1, 2, 2)), np.array([[np.eye(2)] * 2]), lambda *_: weights)
+    for statistic, of in (
+        (shape(), InFrame(FRAME, lambda *_: weights)),
+        (GroupMoments.normalised(2, 2, "full", 1.0, np.ones(3)), in_groups),
+    ):
+        paid = list[str]()
+        run = session(noise=GridNoise(lambda paid=paid: paid.append("line")))  # type: ignore[misc]
+        with pytest.raises(WallError, match=wording.ROWS_FUNCTION):
+            run.release("moments", statistic, of, Noise("gaussian", 1.0))
+        assert paid == ["line"]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import wording
 from adversary import worst_of
 from sealed_rows import session_of
 from support import every
@@ -645,7 +646,7 @@ def test_a_model_that_fails_on_a_row_has_paid_and_says_nothing_of_it(
         session.release("g", statistic, of, Noise("gaussian", 1.0))
 
     paid = list[str]()
-    with pytest.raises(WallError, match=r"a model's function of rows") as refusal:
+    with pytest.raises(WallError, match=wording.ROWS_FUNCTION) as refusal:
         released(noise=GridNoise(lambda: paid.append("line")))
     assert paid == ["line"]
     assert "Smith" not in f"{refusal.value}"

@@ -227,10 +227,11 @@ def bounded_sum(
 
     def part(which: slice, members: slice) -> Array:
         block = view.block(which, members)
-        weights = on_simplex(e_step(block, which))
+        weights = np.asarray(e_step(block, which), dtype=np.float64)
         count = members.stop - members.start
         if weights.shape != (which.stop - which.start, components, block.count):
             raise RowError("e_step returned weights whose shape is not (runs, components, rows)")
+        weights = on_simplex(weights)
         if block.count > count:  # rows that only fill the block up
             weights = weights if weights.flags.writeable else weights.copy()
             weights[..., count:] = 0.0

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from dpcore.arrays import Array, Indices
+from dpcore.errors import RowError
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
 from dpcore.wall.data.clipping import clip_to_ball
 from dpcore.wall.kernels.bounded_sums import BLOCK_NUMBERS, Rows, on_simplex
@@ -169,7 +170,7 @@ def _projected(of: InGroups, squares: Array, which: Indices) -> Array:
     """Projected weights ``(b, K, m)`` of rows with such squared lengths."""
     lengths = squares.view()
     lengths.flags.writeable = False  # a model looks, and leaves them as they are
-    weights = on_simplex(of.sharing(lengths, which))
+    weights = np.asarray(of.sharing(lengths, which), dtype=np.float64)
     if weights.shape != squares.shape:
-        raise ValueError("weights must have the shape (runs, components, rows)")
-    return weights
+        raise RowError("weights must have the shape (runs, components, rows)")
+    return on_simplex(weights)

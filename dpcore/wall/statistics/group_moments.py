@@ -94,6 +94,7 @@ class GroupMoments(ComponentMoments[InGroups]):
     def total(
         self, session: Session[Any], of: InGroups, batches: Minibatches | None
     ) -> tuple[Array, None]:
+        of = replace(of, sharing=session._of_rows(of.sharing))
         sum_of = partial(group_sums, of=of, shape=self, even=session._for_good)
         return self.joined(np.asarray(session._features.total(sum_of))), None
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -177,12 +177,12 @@ class BeliefMoments(Summed[Belief, NoisyBelief]):
         self, session: Session[Any], of: Belief, batches: Minibatches | None
     ) -> tuple[Array, Array | None]:
         """Of all parts; and how many rows there are, where that is public and none is drawn in."""
-        on = session.source._on
+        on, belief = session.source._on, session._of_rows(partial(_beside, self, of))
         total = np.zeros((session.runs, 1, self.size))
         for positions, runs in session._samples(batches):
             counted = _counted(on if positions is None else on[positions])
             for run in runs:
-                total[run, 0] = _sum(*counted, self, of, int(run))
+                total[run, 0] = _sum(*counted, self, belief, int(run))
         public = session.rows is not None and self.clip == 1.0
         return total, total[:, 0, -1].copy() if public else None
 
@@ -208,16 +208,18 @@ def _counted(on: Mask) -> tuple[Mask, Array]:
     return rows, times[kinds].astype(float)
 
 
-def _sum(on: Mask, times: Array, shape: BeliefMoments, belief: Belief, run: int) -> Array:
+def _sum(
+    on: Mask, times: Array, shape: BeliefMoments, belief: Callable[[Array, int], Array], run: int
+) -> Array:
     """The sum of rows' vectors, each so many times, in the parts' own coordinates; tiles on every
-    core."""
+    core. belief: gives z and x beside each other."""
     tiles = pieces(len(on), TILE)
     out = np.zeros(shape.size)
 
     def part(index: int) -> Array:
         rows = on[tiles[index]].astype(float)
-        hidden, curvature = looked_at(rows, TILE, lambda block: belief(block, run))
-        inside = _inside((hidden, curvature), rows, shape)
+        (values,) = looked_at(rows, TILE, lambda block: (belief(block, run),))
+        inside = _inside(values[:, : shape.hidden], values[:, shape.hidden :])
         return _of_rows(rows, shape, *inside, times[tiles[index]])
 
     def add(index: int, values: Array) -> None:
@@ -253,11 +255,17 @@ def _of_rows(
     return out
 
 
-def _inside(belief: tuple[Array, Array], rows: Array, shape: BeliefMoments) -> tuple[Array, Array]:
-    """A model's z and x put into their boxes; what is undefined becomes 0."""
-    z, x = (np.asarray(part, dtype=np.float64) for part in belief)
+def _beside(shape: BeliefMoments, belief: Belief, rows: Array, run: int) -> Array:
+    """A model's z and x of rows, beside each other ``(m, K + J)``. Raises ValueError for parts of
+    another shape."""
+    z, x = (np.asarray(part, dtype=np.float64) for part in belief(rows, run))
     if z.shape != (len(rows), shape.hidden) or x.shape != rows.shape:
         raise ValueError("a belief must have the shapes (rows, units) and (rows, pixels)")
+    return np.concatenate([z, x], axis=1)
+
+
+def _inside(z: Array, x: Array) -> tuple[Array, Array]:
+    """A model's z and x put into their boxes; what is undefined becomes 0."""
     return np.fmin(np.fmax(z, 0.0), 1.0), np.fmin(np.fmax(x, 0.0), STEEPEST)
 
 

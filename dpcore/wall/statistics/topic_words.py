@@ -16,6 +16,7 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.checks import positive
+from dpcore.errors import RowError
 from dpcore.short_rows import row_maxima, row_sums
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.kernels.threads import most_threads, one_thread, pool, single_threaded
@@ -134,10 +135,11 @@ class TopicWords(Summed[SharedOut, NoisyTopics]):
             bags = source._bags if positions is None else source._bags.take(positions)
 
             def share_out(some: Sequence[int], bags: Bags = bags) -> None:
-                for run, weights in zip(some, e_step(bags, some), strict=True):
-                    total[run] = shared_out(
-                        bags, of.topics[run], weights, source.radius, source.length
-                    )
+                weights = np.asarray(e_step(bags, some), dtype=np.float64)
+                if weights.shape != (len(some), bags.count, self.components):
+                    raise RowError("weights must have the shape (runs, documents, topics)")
+                for run, own in zip(some, weights, strict=True):
+                    total[run] = shared_out(bags, of.topics[run], own, source.radius, source.length)
 
             size = max(1, len(bags.words), bags.count)  # documents may have no words
             count = max(1, _entries(self.components) // size)
