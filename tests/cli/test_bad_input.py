@@ -125,6 +125,7 @@ BAD = {
         "--trust local": "trust: 'local' is not known",
         "--sigma 1": "command line: model 'gmm' takes no option --sigma",
         "--topics 5": "command line: model 'gmm' takes no option --topics; use --components",
+        "--runs 5": "command line: model 'gmm' takes no option --runs; use --components",
         "--norm-bound -3": "norm bound: -3 is not a finite",
         "--norm-bound 3 --center -1": "ball.center: its length is 1 instead of 2",
         "--norm-bound 3 --center x,y": "center: 'x' is not a number",
