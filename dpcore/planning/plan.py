@@ -175,8 +175,8 @@ class ReleasePlan:
         return sum(release.times * release.median for release in self.releases) / count
 
     def sentences(self) -> tuple[str, ...]:
-        """The dual values in words, of the budget and of each release's accuracy; then what wanted
-        shares take."""
+        """What one percent more budget gains, by its dual value, and what one more point of each
+        release costs the others; then what wanted shares take."""
         if not self.feasible:
             return ()
         gain = (
