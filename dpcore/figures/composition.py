@@ -390,12 +390,6 @@ def _epsilon_range(picture: Profile) -> tuple[float, float]:
     return max(low, min(0.01, high / 10.0)), high
 
 
-def _waiting(rows: Array, text: str) -> tuple[str, ...]:
-    """What a subtitle says at each count: ``said``, or that the picture is not there yet."""
-    ready = [bool(np.isfinite(row).any()) for row in rows]
-    return tuple(text if there else "working it out…" for there in ready)
-
-
 def _profile_panel(picture: Profile, prices: Prices) -> Panel:
     layers: list[Layer] = [Rule(prices.delta, f"δ of the bars: {show_delta(prices.delta)}")]
     for way in prices.ways:
@@ -444,7 +438,12 @@ def _attack_panel(picture: Attack, prices: Prices) -> Panel:
     return Panel(
         id="attack",
         title="Trade-off function",
-        subtitle=_waiting(misses, "each (ε, δ) pair allows every attack above its lines"),
+        subtitle=tuple(
+            "each (ε, δ) pair allows every attack above its lines"
+            if np.isfinite(row).any()
+            else "working it out…"
+            for row in misses
+        ),
         alt=tuple(
             f"k = {k:,}: at 5% false alarms, at least {show_most(100.0 * m)}% misses; blind "
             "guessing misses 95%."
