@@ -100,8 +100,19 @@ def test_classes_of_public_features_can_be_told_apart_as_others_can() -> None:
     labels = dp.Privacy(epsilon=1.0, delta=1e-5, adjacency="label")
     fit = dp.fit("gmm-release", load.load("bundled:iris"), privacy=labels, seed=1)
     assert len(fit.ledger) == 1
-    assert fit.told_apart == "At this noise level all three classes can be told apart."
-    assert set(fit.intervals().same_rows) == {"weights", "means", "covariances"}
+    intervals = fit.intervals()
+    assert intervals.sentence == fit.told_apart, "of a fit in one step both are from one simulation"
+    assert str(fit.told_apart).startswith("At this noise level these classes cannot be told apart")
+    assert set(intervals.same_rows) == {"weights", "means", "covariances"}
+
+
+@every("table, epsilon", [("wine", 4.0), ("iris", 1.0)])
+def test_the_sentence_of_a_covariance_is_that_of_its_intervals(table: str, epsilon: float) -> None:
+    """A short simulation told two components of the wines from the others, and a long one the first
+    alone: a report said other than what its receiver computed."""
+    privacy = dp.Privacy(epsilon=epsilon, delta=1e-5)
+    fit = dp.fit("covariance", load.load(f"bundled:{table}"), privacy=privacy, seed=1)
+    assert fit.told_apart == fit.intervals().sentence
 
 
 @every("model", ["gmm-release", "mixture-regression"])

@@ -55,7 +55,7 @@ LEVEL = 0.9
 EARLIER = "an earlier version of this method made the fit"
 WORLDS, DRAWS, MOST_ROWS = 6, 16, 2_000  # tables drawn, noise draws on each, rows of each
 FEW_DRAWS = 8  # noise draws on each table of one part
-QUICK = (1, 24, 1_000)  # the same, for the sentence alone
+QUICK = (1, 24, 1_000)  # the same, for the sentence alone on a fit of several steps
 MANY = 20  # times the rows of a table, which are drawn to know the law of them all
 WIDE = 32  # columns
 ONE_ROW_EACH = "This assumes one row for each {}: where more rows count, more can be told apart."
@@ -181,8 +181,9 @@ def intervals_of(
 
 
 def sentence_of(fit: Fit) -> str | None:
-    """What could be told apart at a fit's noise and what not, from a short simulation; or why this
-    is not known, as of tables wider than :data:`WIDE`, whose simulation takes too long for a fit.
+    """What could be told apart at a fit's noise and what not, from a simulation, a short one where
+    fits take several steps; or why this is not known, as of tables wider than :data:`WIDE`, whose
+    simulation takes too long for a fit.
 
     ``None`` of a fit without noise, or with noise as published.
     """
@@ -192,7 +193,8 @@ def sentence_of(fit: Fit) -> str | None:
     if model.noise_sentence:
         return str(model.load(model.noise_sentence)(fit.parameters, fit.schema))
     try:
-        simulated = _Simulated(fit, None, None, *QUICK)
+        length = QUICK if "iterations" in fit.settings else ()  # as long as intervals take
+        simulated = _Simulated(fit, None, None, *length)
         if len(simulated.scale) <= WIDE:
             return simulated.sentence()
         reason = f"fits of more than {WIDE} columns are simulated only on request"
