@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 import time
 from collections.abc import Sequence
@@ -292,9 +293,9 @@ def test_prices_are_what_the_others_lose(monkeypatch: pytest.MonkeyPatch, steep:
     times, held = np.array([3.0, 1.0, 1.0, 1.0]), np.zeros(4)
     held[3] = curves[3].needed(0.3)
     before = made.split.solve(total, times, held, np.full(4, total))
-    prices = [price for price in found.prices.values() if price is not None]
+    prices = [price for price in found.prices.values() if price not in (None, math.inf)]
     for i in range(4):
-        if (price := found.prices["abcd"[i]]) is not None:
+        if (price := found.prices["abcd"[i]]) in prices:
             low = np.maximum(
                 held, (np.arange(4) == i) * curves[i].needed(before.simulated[i] + 0.01)
             )
@@ -314,7 +315,11 @@ def test_a_point_that_needs_more_than_the_others_have_has_no_price(
     """A release that begins late gets nothing: a first point takes a leap, not a slope."""
     late = UtilityCurve(*np.array([[0.0, 0.5, 0.6], *([[0.0, 0.0, 0.9]] * 3)]))
     early, little = curve(0.01), float(epsilon_of_rho(0.45, DELTA))
-    assert planner(monkeypatch, [late, early]).plan(little, DELTA).prices["a"] is None
+    found = planner(monkeypatch, [late, early]).plan(little, DELTA)
+    assert found.prices["a"] == math.inf
+    assert "for 'a' would take more than the others can give." in " ".join(found.sentences())
+    assert found.as_dict()["prices"]["a"] is None
+    assert planner(monkeypatch, [late]).plan(little, DELTA).prices["a"] is None, "nobody could give"
     found = planner(monkeypatch, [late, early]).plan(float(epsilon_of_rho(0.52, DELTA)), DELTA)
     lost = early.at(0.52)[1] - early.at(0.52 - late.needed(0.01))[1]
     assert found.prices["a"] == pytest.approx(100.0 * lost, rel=1e-3)

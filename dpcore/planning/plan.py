@@ -150,7 +150,8 @@ class ReleasePlan:
     budget: epsilon and delta of everything; spent, left: of it, as a budget ledger counts.
     protects: the protected change in plain words, of every release's schema.
     prices: by name, how many percentage points the others lose together where each release of
-    that name gains one; ``None`` where more budget gains it nothing or no other can give.
+    that name gains one; infinite where they cannot give so much, ``None`` where no budget buys it
+    or no other can give anything.
     budget_dual: percentage points that one percent more of the budget (in rho) gains in all.
     feasible: whether every wish fits; else releases hold what the wishes need, and conflict says
     which one to drop. notes: what to know besides.
@@ -187,7 +188,7 @@ class ReleasePlan:
         more = f"One percent more budget gains {gain}."
         prices = (
             f"One more percentage point for {'each ' if release.times > 1 else ''}{release.name!r} "
-            f"costs the others {_points(price)} point{'s' * (_points(price) != '1')} together."
+            f"{_what_others_lose(price)}."
             for release in self.releases
             if (price := self.prices.get(release.name)) is not None
         )
@@ -240,7 +241,10 @@ class ReleasePlan:
             ],
             "spent": vars(self.spent),
             "left": vars(self.left),
-            "prices": self.prices,
+            "prices": {
+                name: price if price is not None and price < math.inf else None
+                for name, price in self.prices.items()
+            },
             "budget_dual": self.budget_dual,
             "feasible": self.feasible,
             "conflict": self.conflict,
@@ -438,8 +442,7 @@ class Planner:
         self, curves: Sequence[UtilityCurve], times: Array, rho: Array, low: Array, total: float
     ) -> dict[str, float | None]:
         """What one more point for each costs the others: the one of them that loses least, or all
-        where no single one has enough to give. They give up only what no wish holds. ``None`` where
-        a point cannot be had or paid for."""
+        where no single one has enough to give. They give up only what no wish holds."""
         locked = np.array([release.locked for release in self.wanted])
         free = times * np.where(locked, 0.0, np.maximum(rho - low, 0.0))
         left, now = total - float(times @ rho), _simulated(curves, rho)
@@ -451,7 +454,8 @@ class Planner:
                 float(times @ (now - _simulated(curves, rho - paid / times))) / POINT
                 for paid in _ways_to_pay(others, more)
             ]
-            prices[release.name] = 0.0 if more <= left else min(lost, default=None)
+            dearest = math.inf if math.isfinite(more) and others.any() else None
+            prices[release.name] = 0.0 if more <= left else min(lost, default=dearest)
         return prices
 
     def what_ifs(self, epsilon: float, delta: float) -> tuple[tuple[str, ReleasePlan], ...]:
@@ -506,6 +510,13 @@ def _points(number: float) -> str:
     ('0.044', '1', '110')
     """
     return f"{float(f'{number:.2g}'):.12g}"
+
+
+def _what_others_lose(points: float) -> str:
+    """What a point for a release costs the others, in words."""
+    if math.isinf(points):
+        return "would take more than the others can give"
+    return f"costs the others {_points(points)} point{'s' * (_points(points) != '1')} together"
 
 
 def _share(wanted: float) -> str:

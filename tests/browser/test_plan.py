@@ -102,7 +102,7 @@ def test_wishes_locks_and_what_ifs_change_the_plan_on_the_page(page: Any, server
     """A share asked for, one that cannot be, a lock, one release more, and the plan as files."""
     page.goto(f"{server(None)}/release")
     page.get_by_text(release_texts.SEVERAL).click(timeout=60_000)
-    said = says(page, "One more percentage point for each 'every quarter' costs the others")
+    said = says(page, "for each 'every quarter' would take more than the others can give.")
     assert "One percent more budget gains" in said
     wait_until_still(page, 60)
 
