@@ -125,7 +125,8 @@ def test_the_stewards_plan_is_made_as_printed_before_there_is_a_table(
     for line in commands.strip().splitlines():
         assert main(shlex.split(line)[1:]) == 0, capsys.readouterr().err
     told = " ".join(capsys.readouterr().out.split())
-    assert "One more percentage point for 'regression' costs the others" in told
+    assert "One more percentage point for 'centres' costs the others" in told
+    assert "for each 'quarterly groups' would take more than the others can give" in told
     assert "quarterly groups" in (tmp_path / "plan.html").read_text(encoding="utf-8")
 
 
