@@ -133,7 +133,10 @@ def test_wishes_locks_and_what_ifs_change_the_plan_on_the_page(page: Any, server
     page.locator(f"#glide-cell-{NAME}-2").wait_for(state="attached")
     wish(page, 2, NAME, "one more")
     wish(page, 2, MODEL, "kmeans")
-    says(page, "for 'one more' costs the others")
+    says(page, "for 'once' costs the others")
+    page.locator('[data-panel="plan_shares"]').get_by_text("one more").first.wait_for(
+        timeout=120_000
+    )
     wait_until_still(page, 60)
     plan = json.loads(taken(page, "plan.json"))
     names = [one["name"] for one in plan["releases"]]
