@@ -783,6 +783,22 @@ def test_one_even_column_is_a_figure(model: str, parts: int) -> None:
     assert len(dp.figure(found).frames) == STEPS
 
 
+@pytest.mark.parametrize("model", ["gmm", "kmeans"])
+def test_limits_far_below_every_curve_do_not_flatten_them(model: str) -> None:
+    rows = pd.DataFrame({"age": np.random.default_rng(0).permutation(500) * 0.2})
+    table = dp.load(rows, schema=dp.Schema.from_bounds({"age": (0.0, 110.0)}))
+    found = dp.study(table, Setting(model, components=2), draws=2)
+    best = found.references.converged_utility
+    worst = min(found.references.single_utility, float(np.min(found.grid.utility)))
+    for gain in (4.0 * (best - worst), 100.0 * (best - worst)):
+        references = replace(found.references, bounds_utility=best - gain)
+        curve = study_scene(replace(found, references=references)).panels[2]
+        drawn = [np.asarray(layer.y) for layer in curve.layers if isinstance(layer, Curve)]
+        low, high = curve.y.range
+        assert all(low < np.nanmin(ys) and np.nanmax(ys) < high for ys in drawn)
+        assert gain / 5 < high - low < gain / 2
+
+
 def test_of_many_columns_the_largest_numbers_are_drawn() -> None:
     many = frame(tuple(f"c{i}" for i in range(60)), (None,) * 60, 1.0)
     rng = np.random.default_rng(0)

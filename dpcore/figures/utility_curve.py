@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpcore.arrays import Array
 from dpcore.declaration import declaration
@@ -139,7 +140,7 @@ def buys_panel(
     """
     judge, titles = yardstick(grid.model), titles or {}
     wording, metric = judge.wording, metric_of(grid.model, grid.metric)
-    heights = _heights(references[0], curves, np.median(grid.utility, axis=1))
+    heights = _heights(grid, references, curves, falls=metric.falls)
     if metric.falls:  # studies turn what falls; a reader sees it as it is
         grid, references, curves = _turned(grid, references, curves)
         heights = (-heights[1], -heights[0])
@@ -198,19 +199,31 @@ def _turned(
     )
 
 
-def _heights(references: References, curves: Curves | None, middle: Array) -> tuple[float, float]:
-    """What the axis holds: the worst fit too, unless that would flatten all the rest.
+def _heights(
+    grid: BudgetGrid, references: Sequence[References], curves: Curves | None, *, falls: bool
+) -> tuple[float, float]:
+    """What the axis holds: all that is drawn, unless bad fits would flatten the rest; and at least
+    a fifth of what the exact fit gains over the limits, so that no small difference looks large.
 
     Of rows as even as their limits the limits alone say more than the exact fit: then the worst.
+    Where utility falls, the exact fit is the lowest line, and its label may stand below it.
     """
-    limits, high = references.bounds_utility, references.converged_utility
-    worst = np.nanmin(middle, initial=min(limits, high))
-    if curves is not None:
-        worst = np.nanmin(curves.single, initial=worst)
+    limits, high = references[0].bounds_utility, references[0].converged_utility
+    single = [] if curves is None else [curves.single]
+    worst = _least(min(limits, high), np.median(grid.utility, axis=1), *single)
     low, high = (limits, high) if limits < high else (worst, limits)
     span = (high - low) or 1.0
-    low = max(worst, low - span / 2)
-    return float(low - 0.06 * span), float(high + 0.1 * (high - low or span))
+    others = () if curves is None else curves.methods.values()
+    lines = [[entry.single_utility, entry.clipped_utility] for entry in references]
+    drawn = _least(high, *np.quantile(grid.utility, [0.1, 0.5], axis=1), *lines, *single, *others)
+    low = max(worst, low - span / 2, min(drawn, high - span / 5))
+    room = (high - low) or span
+    return float(low - 0.06 * room), float(high + (0.18 if falls else 0.1) * room)
+
+
+def _least(most: float, *values: ArrayLike) -> float:
+    """The smallest of some numbers that are there, at most so much."""
+    return min(float(np.nanmin(row, initial=most)) for row in values)
 
 
 def _clipped(grid: BudgetGrid, references: Sequence[References]) -> Iterator[Rule | Curve]:
