@@ -434,8 +434,9 @@ def lost(study: Study, whole: References | None = None) -> dict[str, tuple[str, 
     places = _places(np.maximum(gain, 0.0))
     parts = np.stack([np.round(part, places) for part in parts])  # what is written has its width
     drawn = np.maximum(np.nan_to_num(parts), 0.0)
-    beyond = drawn.sum(axis=0) > np.maximum(gain, 0.0)
-    length = np.maximum(np.where(beyond, drawn.sum(axis=0), gain), np.finfo(float).tiny)
+    gone = np.round(drawn.sum(axis=0), places)
+    beyond = gone > np.round(np.maximum(gain, 0.0), places)  # as both are written
+    length = np.maximum(np.maximum(gone, gain), np.finfo(float).tiny)
     live_text = {}
     for name, part, share in zip(LOSSES, parts, drawn / length, strict=True):
         live_text[f"lost {name}"] = tuple(_signed(float(number), places) for number in part)
@@ -461,13 +462,16 @@ def read_once(grid: BudgetGrid) -> bool:
 
 
 def _places(gains: Array) -> int:
-    """Decimals that show a thousandth of the largest gain: two where it is 1 or more."""
+    """Decimals that show a thousandth of the largest gain; two where it is 1 to 100."""
     most = float(np.max(gains, initial=0.0))
-    return 2 if most <= 0.0 else int(np.clip(2 - np.floor(np.log10(most)), 2, 6))
+    if most <= 0.0:
+        return 2
+    power = int(np.floor(np.log10(most)))
+    return int(np.clip(2 - power + (power > 0), 0, 6))
 
 
 def _signed(value: float, places: int) -> str:
     """So many decimals with the minus sign of print; of no number a dash."""
     if value != value:
         return "–"
-    return f"{round(value, places) + 0.0:.{places}f}".replace("-", "−")
+    return f"{round(value, places) + 0.0:,.{places}f}".replace("-", "−")

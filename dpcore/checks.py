@@ -194,10 +194,10 @@ def listed(words: Sequence[str], joint: str = "and") -> str:
 def spelled(number: int) -> str:
     """A number up to ten as a word, a larger one in digits.
 
-    >>> spelled(0), spelled(3), spelled(12)
-    ('no', 'three', '12')
+    >>> spelled(0), spelled(3), spelled(1248)
+    ('no', 'three', '1,248')
     """
-    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
+    return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
 
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

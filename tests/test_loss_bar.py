@@ -72,6 +72,22 @@ def test_who_loses_more_than_that_has_a_full_bar(found: compute.Study) -> None:
     assert texts["lost note"][0].startswith(", more than the 10.00 gained over")
 
 
+def test_who_loses_the_whole_gain_to_the_last_digit_loses_no_more(found: compute.Study) -> None:
+    texts = lost(with_utilities(found, -2.787, **known(-2.0, -2.0, -2.0, -2.7866)))
+    assert {*texts["lost noise"]} == {"0.787"}
+    assert {*texts["lost note"]} == {", of 0.787 gained over the limits"}
+    texts = lost(with_utilities(found, -2.6, **known(-2.0, -2.1, -2.3, -2.6)))
+    assert {*texts["lost note"]} == {", of 0.600 gained over the limits"}  # 0.1 + 0.2 + 0.3 > 0.6
+
+
+def test_large_numbers_have_no_needless_digits(found: compute.Study) -> None:
+    texts = lost(with_utilities(found, -499_323.4, **known(-200.0, -202.5, -202.5, -389.6)))
+    assert (texts["lost steps"][0], texts["lost noise"][0]) == ("2.5", "499,120.9")
+    assert texts["lost note"][0].startswith(", more than the 189.6 gained")
+    texts = lost(with_utilities(found, -20.0, **known(-20.0, -20.0, -20.0, -2020.0)))
+    assert texts["lost note"][0] == ", of 2,000 gained over the limits"
+
+
 def test_a_part_below_zero_is_told_with_its_sign_and_has_no_bar(found: compute.Study) -> None:
     texts = lost(with_utilities(found, -3.0, **known(-2.0, -1.5, -1.5, -12.0)))
     assert {*texts["lost steps"]} == {"−0.50"}
