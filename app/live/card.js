@@ -211,14 +211,12 @@ export class Card {
       const { x0, x1 } = this.frame;
       return [/** @type {Box} */ ([x0, x1, this.py(y) - 1, this.py(y) + 1])];
     });
-    this.curves = this.panel.bare ? [] : this.panel.layers
-      .filter(({ kind, colour, moves }) => kind === "curve" && colour != null && !moves)
-      .flatMap((layer) => curveBoxes(this, slice(layer.x, 0, 1), slice(layer.y, 0, 1)));
-    if (!this.panel.bare) {
-      const { y0, y1 } = this.frame;
-      const upright = this.panel.layers.filter(({ kind, y }) => kind === "rule" && y == null);
-      this.curves.push(...upright.map((layer) => boxOfMark(this.px(layer.x), y0, y1)));
-    }
+    const { y0, y1 } = this.frame;
+    this.curves = this.panel.bare ? [] : this.panel.layers.flatMap(({ kind, colour, moves, x, y }) => {
+      if (kind === "rule" && y == null) return [boxOfMark(this.px(x), y0, y1)];
+      return kind === "curve" && colour != null && !moves
+        ? curveBoxes(this, slice(x, 0, 1), slice(y, 0, 1)) : [];
+    });
     put(this.pin, this.frame.x1 - 6, this.frame.y0 + 12, "end");
     for (const { draw } of this.layers) draw(this.near);
     this.paint(this.near);

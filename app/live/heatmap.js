@@ -9,6 +9,7 @@ import { cellsAt, textsAt } from "./steps.js";
 /** @import { Frame, Rectangle, Row } from "./types.js" */
 
 const CRAMPED = 0.8; // of its size, below which a note is shortened
+const TINY = 0.6; // of it, below which only numbers stand
 
 /**
  * @typedef {object} Heatmap
@@ -134,29 +135,37 @@ function paintBars({ live }, layer, step, pen, tiles) {
   });
 }
 
-/** A note without what its percentage is of, or with a sign for a difference. @param {string} text */
-export const withoutUnit = (text) => text.replace(/% [a-z]+$/, "%").replace("off by", "Δ");
+/**
+ * Notes in the longest form there is room for: whole; without what a percentage is of, and with a
+ * sign for a difference; or their numbers alone.
+ * @param {string[]} notes
+ * @param {{ widest: (texts: string[]) => number }} card
+ * @param {number} room
+ */
+export function fitting(notes, card, room) {
+  if (card.widest(notes) * CRAMPED <= room) return notes;
+  const short = notes.map((text) => text.replace(/% [a-z]+$/, "%").replace("off by", "Δ"));
+  return card.widest(short) * TINY > room + 4 ? notes.map((text) => text.split(" ")[0]) : short;
+}
 
 /** @type {import("./types.js").LayerKind} */
 export const heatmap = {
   build(card, /** @type {Heatmap} */ layer, group) {
     layer.bytes ??= read(layer.cells);
     if (layer.outlines) layer.edges ??= read(layer.outlines);
-    /** @param {string[]} texts */
-    const written = (texts) => texts.map((text) => group.appendChild(note(text)));
-    const [names, notes, ends] = [layer.rows, layer.names, ["", ""]].map(written);
+    const [names, notes, ends] = [layer.rows, layer.names, ["", ""]].map((texts) =>
+      texts.map((text) => group.appendChild(note(text))));
     const boxes = layer.names.map((_, i) => svg("rect", { class: "dpl-tile", "data-tile": i }));
     group.append(...boxes);
     return (step) => {
       const { tiles, key } = tilesOf(layer, card.frame, card.widest(layer.rows));
       const apart = (card.frame.x1 - tiles[0].x) / layer.across - 5; // what a word may take
-      const whole = textsAt(layer.notes, step);
-      const texts = card.widest(whole) * CRAMPED > apart ? whole.map(withoutUnit) : whole;
-      const small = { style: `font-size: ${12 * clamp(apart / card.widest(texts), 0.6, 1)}px` };
+      const texts = fitting(textsAt(layer.notes, step), card, apart);
+      const size = 12 * clamp(apart / card.widest(texts), TINY, 1);
       tiles.forEach(({ x, y, width, height }, i) => {
         set(boxes[i], { x, y, width, height });
         put(notes[i], x + width / 2, y + height + 14, "middle").textContent = texts[i];
-        set(notes[i], small);
+        set(notes[i], { style: `font-size: ${size}px` });
       });
       const [{ x, y, height }] = tiles;
       names.forEach((node, i) =>

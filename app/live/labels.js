@@ -14,7 +14,7 @@ export const BOLD = 1.12; // how much wider a bold text is than its measure
  * @param {number} gap
  */
 export function spread(heights, floor, gap) {
-  const order = heights.map((_, i) => i).sort((a, b) => heights[a] - heights[b]);
+  const order = [...heights.keys()].sort((a, b) => heights[a] - heights[b]);
   const apart = [...heights];
   order.forEach((i, rank) => {
     if (rank) apart[i] = Math.max(apart[i], apart[order[rank - 1]] + gap);

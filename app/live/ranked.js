@@ -98,7 +98,7 @@ export const ranked = {
         const [left, above] = [x0 + (k % across) * wide, y0 + Math.floor(k / across) * high];
         put(head, left, above + 16).textContent = name;
         const cramped = card.widest([notes[k]]) > wide - LIST_GAP;
-        put(under, left, above + 33).textContent = cramped ? notes[k].replace(/ right$/, "") : notes[k];
+        put(under, left, above + 33).textContent = notes[k].replace(cramped ? / right$/ : "", "");
         /** @param {number} value */
         const long = (value) => Math.min(value / limits[k], 1) * (wide - LIST_GAP);
         const order = linesOf(held, words[k]);

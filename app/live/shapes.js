@@ -31,8 +31,8 @@ export function linePath({ px, py }, xs, ys) {
  * @param {Numbers} upper
  */
 export function bandPath(scales, xs, lower, upper) {
-  const complete = xs.map((_, i) => i).filter((i) => finite(lower[i]) && finite(upper[i]));
-  const back = [...complete].reverse();
+  const complete = [...xs.keys()].filter((i) => finite(lower[i]) && finite(upper[i]));
+  const back = complete.toReversed();
   const x = [...complete, ...back].map((i) => xs[i]);
   const y = [...complete.map((i) => upper[i]), ...back.map((i) => lower[i])];
   return `${linePath(scales, x, y)}Z`.replace(/^Z$/, "");

@@ -18,7 +18,7 @@ import { slice, xyAt } from "./steps.js";
  * @returns {[Numbers, Numbers, Numbers]}
  */
 export function weighted(losses, density, epsilon) {
-  const beyond = losses.map((_, i) => i).filter((i) => Number(losses[i]) > epsilon);
+  const beyond = [...losses.keys()].filter((i) => Number(losses[i]) > epsilon);
   return [
     [epsilon, ...beyond.map((i) => losses[i])],
     [0, ...beyond.map((i) => Number(density[i]) * -Math.expm1(epsilon - Number(losses[i])))],

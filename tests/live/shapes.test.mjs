@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { heightOf } from "../../app/live/card.js";
 
 import { barLengths, isNumberLabel } from "../../app/live/bars.js";
-import { cellAt, cellRows, cellValue, tilesOf, withoutUnit } from "../../app/live/heatmap.js";
+import { cellAt, cellRows, cellValue, fitting, tilesOf } from "../../app/live/heatmap.js";
 import { besidePoints, boxOfMark, curveBoxes, firstFree, shortened, spread } from "../../app/live/labels.js";
 import { nearest } from "../../app/live/readout.js";
 import { factorAt, keyStep } from "../../app/live/ring.js";
@@ -186,6 +186,12 @@ test("a label makes room for an upright mark, and a word too long for its column
   const letters = (text) => text.length;
   assert.equal(shortened("parameter", 9, letters), "parameter");
   assert.equal(shortened("parameter", 6, letters), "param…");
-  assert.deepEqual(["2 · 97% aligned", "1 · off by 0.04", "5 · not seen"].map(withoutUnit),
-    ["2 · 97%", "1 · Δ 0.04", "5 · not seen"]);
+});
+
+test("notes below narrow columns are shortened, and where even that is too much, numbers", () => {
+  const notes = ["2 · 97% aligned", "1 · off by 0.04", "5 · not seen"];
+  const card = { widest: (texts) => Math.max(...texts.map((text) => text.length)) };
+  assert.deepEqual(fitting(notes, card, 12), notes);
+  assert.deepEqual(fitting(notes, card, 11), ["2 · 97%", "1 · Δ 0.04", "5 · not seen"]);
+  assert.deepEqual(fitting(notes, card, 3), ["2", "1", "5"]);
 });
