@@ -799,6 +799,20 @@ def test_limits_far_below_every_curve_do_not_flatten_them(model: str) -> None:
         assert gain / 5 < high - low < gain / 2
 
 
+def test_numbers_beyond_the_axis_are_counted() -> None:
+    fits = np.tile([[0.5, 0.25]], (STEPS, DRAWS, 1))
+    fits[1, 0], fits[2, 0] = (9.0, 0.2), (-9.0, 9.0)
+    two = frame(("a", "b"), (None, None), 1.0)
+    means = Means.uncut(np.array([[0.5, 0.25]]))
+    private = made_up("mean", means, Means.uncut(fits), two).panels[1]
+    assert [text.split(" · ")[0] for text in private.subtitle[:4]] == [
+        "hides each person",
+        "1 of 2 beyond the axis",
+        "2 of 2 beyond the axis",
+        "hides each person",
+    ]
+
+
 def test_of_many_columns_the_largest_numbers_are_drawn() -> None:
     many = frame(tuple(f"c{i}" for i in range(60)), (None,) * 60, 1.0)
     rng = np.random.default_rng(0)

@@ -42,6 +42,7 @@ def drawing(
     low, high = min(0.0, float(exact.min())), max(0.0, float(exact.max()))
     room = ROOM * (high - low or 1.0)
     truth = _spots(names, exact, hollow=True)
+    beyond = np.sum((private[:, 0] < low - room) | (private[:, 0] > high + room), axis=1)
     beside = replace(truth, names=tuple(f"{name}, exact" for name in names))
     reach = () if intervals is None else (_reach(intervals[:, order], interval),)
     return Drawing(
@@ -55,6 +56,7 @@ def drawing(
         ),
         exact_alt=_described(names, exact),
         private_alts=tuple(_described(names, step_values) for step_values in private[:, 0]),
+        outside=tuple(f"{k} of {count} beyond the axis" if k else "" for k in beyond),
         x=Axis(label, (low - room, high + room)),
         y=Axis(
             "column",
