@@ -15,7 +15,7 @@ from app.result_store import Data, ResultStore, in_background
 from app.scenario import Scenario
 from app.texts import explore as texts
 from dpcore.arrays import Array
-from dpcore.errors import InputError
+from dpcore.errors import DPCoreError
 from dpcore.fitting.intervals import LEVEL, Intervals
 
 Result = Intervals | str  # or why there are none
@@ -40,8 +40,8 @@ def ask(scenario: Scenario, data: Data, store: ResultStore) -> None:
     def make() -> Result:
         try:
             return compute.one_fit(scenario, data).intervals()
-        except InputError as refusal:
-            return f"No intervals: {refusal.problem}; {refusal.remedy}."
+        except DPCoreError as refusal:
+            return f"No intervals: {str(refusal).removeprefix('intervals: ')}"
 
     in_background(store, key, lambda: store.answers.get(key, make))
 

@@ -295,6 +295,15 @@ def test_bars_are_the_intervals_of_the_fit_where_the_hand_rests(
     np.testing.assert_allclose(ratio[:, 0], ratio[:, 1])
 
 
+def test_why_there_are_no_bars_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = replace(opening("gains_and_losses"), method="one_bit", count_by="linear")
+    data, store = data_of(scenario), ResultStore()
+    monkeypatch.setattr("app.intervals.in_background", lambda *job: job[-1]())
+    intervals.ask(scenario, data, store)
+    why = intervals.sentence(scenario, data, intervals.result(scenario, data, store))
+    assert why.startswith("No intervals: the error of local noise")
+
+
 def test_coefficients_of_a_logistic_regression_have_the_intervals_that_leave_with_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
