@@ -103,7 +103,7 @@ def _marginal(facts: Classes, column: int, drawn: list[int]) -> Panel:
     return Panel(
         id=f"marginal_{column}",
         title=public.names[column],
-        subtitle="private classes bold, exact ones dotted, over a histogram of all rows",
+        subtitle="private classes bold, exact ones dotted · grey: all rows",
         alt=tuple(_marginal_told(own_means, names, drawn, title) for own_means in means),
         x=Axis(title, (float(edges[0]), float(edges[-1]))),
         y=Axis(f"{facts.thing}s (% a bin)", (0.0, 1.15 * max(per_bin.max(), exact.max()))),
