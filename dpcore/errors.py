@@ -63,5 +63,5 @@ class WallError(DPCoreError):
 
 
 class RowError(WallError, ValueError):
-    """A model's function of rows failed, or gave numbers of another shape. Some row may be the
-    reason: a release is paid for then."""
+    """A model's function of rows failed or returned numbers of the wrong shape. A row may be the
+    cause, so a release is paid for."""

@@ -214,8 +214,7 @@ def parted(
 
 
 def _read_whole(whole: Callable[[], pd.DataFrame], parts: Sequence[Partition]) -> pd.DataFrame:
-    """All rows at once. Raises InputError where a file is no longer the one of which the rows were
-    counted."""
+    """All rows at once. Raises InputError if a file has changed since its rows were counted."""
     frame = whole()
     for part in parts:
         if isinstance(part, _FilePart):

@@ -12,9 +12,9 @@ their size whatever the budget and the tables. The problem is compiled once; wha
 slider is dragged are its parameters (Agrawal et al. 2019, disciplined parametrised programming).
 
 Where a curve is not concave, a release may get a share between two corners of its majorant and keep
-less than the programme counts on. Then it is tried with the lower corner at most, and with the
-upper one at least (branch and bound), and of all these divisions the one is taken whose releases
-keep most as simulated.
+less than the programme counts on. Then two more divisions are tried, with at most the lower corner
+and with at least the upper one (branch and bound); the division that keeps most in simulation is
+taken.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dpcore.planning.curves import UtilityCurve
 
 NEAR = 1e-6  # part of a piece, or of the budget, that is the solver's last digits
 GAP = 0.02  # between what the programme counts on and what was simulated, above which it matters
-MOST_BRANCHES = 20  # of which two or three are the rule
+MOST_BRANCHES = 20  # two or three usually suffice
 
 
 @dataclass(frozen=True)

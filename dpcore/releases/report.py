@@ -402,7 +402,7 @@ def _spaced(name: str) -> str:
 def _table(
     name: str, across: Sequence[str], down: Sequence[str], cells: Sequence[Sequence[float]]
 ) -> str:
-    """One table, or several of which each fits on a page."""
+    """One table, or several that each fit the width of a page."""
     return "".join(
         f'<div class="wide">{_lines((name, *across[at:end]), down, [row[at:end] for row in cells])}'
         "</div>"

@@ -3,12 +3,12 @@
 **Who.** Cells of the column are one id where :func:`~dpcore.schema.category_meant` finds one
 meaning: blanks and quotes around a text do not count, and numbers are told apart by value, whatever
 the type of the column. So a person's rows are never taken for two persons' because of where or how
-they are stored. A number of which one float stands for several, as it is so large or has so many
-digits, is refused, as is an infinite one: if two persons had one id, the rows of one would move
-those of the other that count, up to m of them against m others, also where a person is only
-removed. A row without an id, or with one of the schema's marks for a missing cell, counts for
-nobody and is left out: to refuse it would answer a question about private rows, and to take each
-for a person of its own would leave unprotected whoever has several.
+they are stored. A number so large, or with so many digits, that another number has the same float
+is refused, as is an infinite one: if two persons had one id, the rows of one would move those of
+the other that count, up to m of them against m others, also where a person is only removed. A row
+without an id, or with one of the schema's marks for a missing cell, counts for nobody and is left
+out: to refuse it would answer a question about private rows, and to take each for a person of its
+own would leave unprotected whoever has several.
 
 **Which rows.** Of a person's rows those m count that come first in the order of a number mixed from
 the id and from what models see of the row (so no kind of row is preferred in all persons).
@@ -198,7 +198,7 @@ def _marks(frame: pd.DataFrame, schema: Schema, name: str) -> tuple[Numbers, Num
         raise InputError(
             name,
             "some ids are numbers of 9,007,199,254,740,992 or more, or have more digits than a "
-            "number keeps, so that they cannot be told apart",
+            "floating-point number holds, so they cannot be told apart",
             "put a letter before each id",
         )
     numbers = [(0, 0) if meaning in nobody else _number(meaning) for meaning in meant]
