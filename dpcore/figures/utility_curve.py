@@ -223,7 +223,7 @@ def _heights(
 
 def _least(most: float, *values: ArrayLike) -> float:
     """The smallest of some numbers that are there, at most so much."""
-    return min(float(np.nanmin(row, initial=most)) for row in values)
+    return min(float(np.fmin.reduce(row, axis=None, initial=most)) for row in values)
 
 
 def _clipped(grid: BudgetGrid, references: Sequence[References]) -> Iterator[Rule | Curve]:
