@@ -206,24 +206,31 @@ def _holds_bytes(kind: pa.DataType) -> bool:
 
 def frame_of_arrow(table: pa.Table) -> pd.DataFrame:
     """Columns of Arrow's as they are, but for dates, times and texts that hold no text: pandas
-    would refuse them all for one of them. They become texts, each cell for itself, and different
-    cells different texts: they may be ids.
+    would refuse them all for one of them. Each cell for itself becomes a text, or bytes where it
+    holds no text, and different cells stay different: they may be ids.
     """
     import pyarrow as pa
 
+    bytes_kept = dict[int, list[str | bytes | None]]()
     for at, field in enumerate(table.schema):
         if pa.types.is_temporal(field.type) and not pa.types.is_duration(field.type):
             texts = table.column(at).cast(pa.string())
+            table = table.set_column(at, field.name, texts)
         elif _is_text(field.type) and not _is_valid(table.column(at)):
-            raw = table.column(at).cast(pa.large_binary()).to_pylist()
-            texts = pa.array(
-                [None if b is None else b.decode("utf-8", "backslashreplace") for b in raw]
-            )
-        else:
-            continue
-        table = table.set_column(at, field.name, texts)
+            raw = table.column(at).cast(pa.large_binary())
+            bytes_kept[at] = [_as_text(cell) for cell in raw.to_pylist()]
+            table = table.set_column(at, field.name, pa.nulls(len(raw)))
     frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
+    for at, cells in bytes_kept.items():
+        frame.isetitem(at, np.array(cells, dtype=object))
     return frame
+
+
+def _as_text(cell: bytes | None) -> str | bytes | None:
+    try:
+        return None if cell is None else cell.decode()
+    except UnicodeDecodeError:
+        return cell
 
 
 def _is_text(kind: pa.DataType) -> bool:

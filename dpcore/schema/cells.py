@@ -311,7 +311,7 @@ def is_rounded(cell: object) -> bool:
 
 def _text(cell: object) -> str:
     """A cell as text; some files hold texts as bytes."""
-    return plain(cell.decode("utf-8", "backslashreplace") if isinstance(cell, bytes) else str(cell))
+    return plain(cell.decode("utf-8", "surrogateescape") if isinstance(cell, bytes) else str(cell))
 
 
 def _as_pandas(moment: Any) -> Any:
