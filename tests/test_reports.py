@@ -19,6 +19,7 @@ from dpcore.errors import InputError
 from dpcore.releases.filter import Amount
 from dpcore.releases.report import report
 from dpcore.schema import Schema
+from dpcore.schema.forms import DAYS
 
 GIVEN = ROOT / "notebooks" / "first_release"
 
@@ -171,6 +172,9 @@ def test_all_limits_that_the_guarantee_rests_on_stand_in_the_report() -> None:
     assert "<p>Values of kind, the label: b, a.</p>" in limits("gmm-release")
     assert "<p>Values of back, the target: yes, no.</p>" in limits("logistic")
     assert "the target" not in limits("gmm")
+    dossier = json.loads(json.dumps(made("mean").dossier))
+    dossier["columns"][0] |= {"unit": DAYS, "lower": 16071.0, "upper": 18993.0}
+    assert "<td>16,071 (2014-01-01)</td><td>18,993 (2022-01-01)</td>" in report(dossier)
 
 
 def test_what_a_model_warns_of_stands_in_the_report_in_full() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from dpcore.privacy import DiscreteGaussian, Event
 from dpcore.privacy.guarantee import show, show_bound, show_delta, show_most
 from dpcore.releases.filter import FILTERS
 from dpcore.schema import Column, Schema
+from dpcore.schema.forms import DAYS, day_of
 
 EDITION = 2  # of its words and tables; others need another number, or reports that are out fail
 MOST_CELLS = 400  # of a table of parameters; the dossier has all
@@ -307,12 +309,27 @@ def _title(column: dict[str, Any]) -> str:
     return str(column["name"]) if unit is None else f"{column['name']} ({unit})"
 
 
-def _lines(heads: Sequence[str], titles: Iterable[str], cells: Iterable[Sequence[float]]) -> str:
-    """A table with one line a column of the rows."""
+def _dated(number: float, unit: str | None) -> str:
+    """A limit, of a date with its day.
+
+    >>> _dated(16071.0, DAYS)
+    '16,071 (2014-01-01)'
+    """
+    day = day_of(number) if unit == DAYS else None
+    return show(number) if day is None else f"{show(number)} ({day})"
+
+
+def _lines(
+    heads: Sequence[str],
+    titles: Iterable[str],
+    cells: Iterable[Sequence[float]],
+    units: Iterable[str | None] = (),
+) -> str:
+    """A table with one line a column of the rows. units: of each line, where they are limits."""
     top = "".join(f"<th>{escape(head)}</th>" for head in heads)
     lines = []
-    for title, numbers in zip(titles, cells, strict=True):
-        numbers_row = "".join(f"<td>{show(number)}</td>" for number in numbers)
+    for title, numbers, unit in zip_longest(titles, cells, units):
+        numbers_row = "".join(f"<td>{_dated(number, unit)}</td>" for number in numbers)
         lines.append(f"<tr><td>{escape(title)}</td>{numbers_row}</tr>")
     return f"<table><thead><tr>{top}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
@@ -512,7 +529,7 @@ def _assumed(dossier: dict[str, Any]) -> Iterator[str]:
         if len(heads) > 3 and explained.fill is not None:
             limits[-1].append(explained.fill)
     yield "<h2>Public limits</h2>"
-    yield _lines(heads, titles, limits)
+    yield _lines(heads, titles, limits, (column["unit"] for column in columns))
     if explained is not None and not explained.is_number:
         values = escape(", ".join(explained.categories or ("0", "1")))
         yield f"<p>Values of {escape(explained.name)}, the {explained.role}: {values}.</p>"
