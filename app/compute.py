@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from app.precomputed import kept_fit, kept_references, kept_study
-from app.result_store import Data, ResultStore, in_background
+from app.result_store import Data, ResultStore, bytes_of_fits, in_background
 from app.scenario import Scenario
 from app.texts import explore as texts
 from dpcore.errors import InputError
@@ -50,6 +50,7 @@ FIRST = 5  # stops that are worked out before all others
 SOON = 0.4  # processor seconds: the first stops come with a current fit that took no longer
 IN_HAND = 3e6  # row visits of a fit that is made while a hand waits for it
 NO_ROWS = 2e4  # row visits that a fit without rows would be worth
+ROOM, MOST_ROOM = 2**28, 2**29  # bytes of fits at all budgets: several draws' together, one's
 SLOW_TO_LOAD = ("scipy.optimize", "sklearn.mixture")  # exact fits need them, kept studies do not
 
 
@@ -98,13 +99,19 @@ def study(
     budgets, most = scenario.budgets(data.rows), draws_of(scenario)
     work = visits_of(scenario, data)
     beside = scenario.dial != "epsilon"  # then another picture than this study's is looked at
-    whole = work * len(budgets) * most <= (IN_HAND if beside else AT_ONCE)
     if store.grids.peek((grid_key, most)) is None:
         stored_study = kept_study(data, setting, budgets, scenario.curves(), most)
-        if stored_study is not None:
+        if stored_study is None:
+            best = converged_of(setting, data, store)
+            if len(budgets) * bytes_of_fits(best) > MOST_ROOM:
+                raise InputError("model", *texts.TOO_LARGE_FOR_MEMORY)
+            most = affordable(most, best, len(budgets))
+        else:
             stored_grid, stored_curves = stored_study
             store.grids.get((grid_key, most), lambda: stored_grid)
             store.curves.get((grid_key, most), lambda: stored_curves)
+
+    whole = work * len(budgets) * most <= (IN_HAND if beside else AT_ONCE)
 
     def fits(some: Sequence[float], draws: Sequence[int]) -> BudgetGrid:
         best = converged_of(setting, data, store)
@@ -167,8 +174,8 @@ def study(
             if grid_key not in store.waiting:
                 return  # nobody looks at it any more
         references_of(setting, data, store)
-        done = so_far()[0][0]
-        while True:
+        done = next((there for there, _ in so_far()), None)
+        while done is not None:
             draws = done.utility.shape[1]
             if draws in (few, most):
                 store.grids.get((grid_key, draws), lambda ready=done: ready)  # type: ignore[misc]
@@ -275,6 +282,12 @@ def stops_together(shown: Study) -> int:
 def draws_of(scenario: Scenario) -> int:
     """How many noise draws are shown: one bold and its ghosts, fewer of a slow model."""
     return DRAWS if scenario.cost == 1.0 else FEW_DRAWS
+
+
+def affordable(draws: int, best: Any, stops: int) -> int:
+    """How many of so many draws at so many stops fit into memory, at least one: few where a model
+    has a matrix of many columns for each part."""
+    return max(1, min(draws, ROOM // max(stops * bytes_of_fits(best), 1)))
 
 
 def references_of(setting: Setting, data: Data, store: ResultStore) -> References:

@@ -13,15 +13,16 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from time import monotonic
 from typing import Any, Generic, TypeVar, cast
 
+import numpy as np
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dpcore.evaluation.study import BudgetGrid, Curves, References
+from dpcore.evaluation.study import BudgetGrid, Curves, References, Sweep
 from dpcore.wall.custodian import custodian_count
 from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.data.corpus import Vocabulary
@@ -37,6 +38,7 @@ CLOSED_AT = 1.0  # seconds between two looks at whether a page was closed
 QUICK, USUAL = 5e-4, sys.getswitchinterval()  # seconds between turns with and without a page
 GIVES_WAY = 0.5  # seconds at most that work behind the pages waits for a page at a time
 ALONE = 8  # visitors who may look as often as they like
+ROOM, LAST = 2**29, 4  # bytes of fits that a cache holds, beside its last values
 THERE = 60.0  # seconds after its last run for which a page counts as a visitor's
 
 
@@ -100,7 +102,10 @@ class Data:
 
 
 class LRUCache(Generic[T]):
-    """A bounded cache, least recently used first out; one computation per key."""
+    """A bounded cache, least recently used first out; one computation per key.
+
+    Of studies of many columns there are fewer, so that their fits take little memory.
+    """
 
     def __init__(self, size: int) -> None:
         self._size, self._kept, self._lock = size, OrderedDict[Hashable, T](), threading.Lock()
@@ -139,7 +144,9 @@ class LRUCache(Generic[T]):
     def _keep(self, key: Hashable, value: T) -> T:
         self._kept[key] = value
         self._kept.move_to_end(key)
-        while len(self._kept) > self._size:
+        while len(self._kept) > self._size or (
+            len(self._kept) > LAST and sum(map(_bytes_of, self._kept.values())) > ROOM
+        ):
             self._kept.popitem(last=False)
         return value
 
@@ -147,6 +154,17 @@ class LRUCache(Generic[T]):
         """The value of a key, or ``None``."""
         with self._lock:
             return self._kept.get(key)
+
+
+def _bytes_of(value: Any) -> int:
+    """Those of the fits of a study, or of one over another dial; 0 for anything else."""
+    grid = value.grid if isinstance(value, Sweep) else value
+    return bytes_of_fits(grid.fits) if isinstance(grid, BudgetGrid) else 0
+
+
+def bytes_of_fits(batch: Any) -> int:
+    """How much memory a batch of fits takes."""
+    return sum(np.asarray(getattr(batch, array.name)).nbytes for array in fields(batch))
 
 
 @dataclass

@@ -66,6 +66,8 @@ def _key(scenario: Scenario, data: Data) -> tuple[object, ...]:
 
 def _walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
     draws = range(compute.draws_of(scenario))
+    best = compute.converged_of(scenario.setting(data.secret), data, store)
+    draws = draws[: compute.affordable(len(draws), best, scenario.iterations)]
     walked, refused = dict[str, Array](), dict[str, str]()
     for method in sorted(scenario.recipes(), key=lambda other: other != scenario.method):
         recipe = scenario.declared.method(method)
@@ -89,7 +91,6 @@ def _walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
     fits, clipped = tuple[Any, ...](), None
     if next(iter(walked)).startswith(scenario.recipe.title):
         clipped = clipped_in_steps(data.table, setting, scenario.epsilon)
-        best = compute.converged_of(setting, data, store)
         budgets = (None, scenario.epsilon)
         fits = tuple(fits_after(data.table, setting, budget, best) for budget in budgets)
     return Walks(walked, refused, plain[:, 0], _spent(scenario, data), clipped, fits)

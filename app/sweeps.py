@@ -11,6 +11,7 @@ import numpy as np
 
 from app.compute import (
     Study,
+    affordable,
     begin_with,
     coarse_to_fine,
     coming,
@@ -313,7 +314,8 @@ def work_out(
         return some if dial.name == "delta" and scenario.cost == 1.0 else some[:1]
 
     def background() -> None:
-        for draws in (range(1), range(draws_beside(scenario))):
+        best, stops_in_all = references_of(setting, judged, store).converged, len(keys[0][-1])
+        for draws in (range(1), range(affordable(draws_beside(scenario), best, stops_in_all))):
             for key in reversed(keys):  # a typed value first
                 if not _left(store.answers.peek(key)):
                     continue

@@ -8,7 +8,8 @@ import time
 import weakref
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, wait
-from dataclasses import replace
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -26,12 +27,24 @@ from app.result_store import (
     LOOKED_AT,
     TOGETHER,
     Background,
+    LRUCache,
     ResultStore,
+    bytes_of_fits,
     precedence,
 )
 from app.scenario import Scenario, opening
 from app.texts import explore as texts
-from dpcore.evaluation.study import BudgetGrid, References, budget_grid, curves, fitted, references
+from dpcore.arrays import Array
+from dpcore.errors import InputError
+from dpcore.evaluation.study import (
+    BudgetGrid,
+    References,
+    Sweep,
+    budget_grid,
+    curves,
+    fitted,
+    references,
+)
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.figures.frames import greyed
 from dpcore.figures.scene import Mark, Panel, Rule
@@ -382,6 +395,45 @@ def test_a_page_begins_with_the_exact_fit_and_its_other_references_follow_the_fi
     alone = references(data.table, SMALL.setting(), now.references.converged, data.held_out)
     assert now.references == alone
     assert first.references.converged_utility == alone.converged_utility
+
+
+def test_of_studies_that_take_much_memory_the_last_few_are_held() -> None:
+    """Of 100 columns and ten groups, each took 270 MB, and there were 24 of them."""
+
+    @dataclass
+    class Fits:
+        means: Array
+
+    study = compute.study(SMALL, data_of(SMALL), ResultStore()).grid
+    for megabytes, left in ((1, 12), (100, 5), (300, 4)):
+        large = replace(study, fits=Fits(np.empty(megabytes << 17)))
+        for value in (large, Sweep(large, (), np.empty(0))):
+            cached = LRUCache[Any](24)
+            for key in range(12):
+                cached.get(key, partial(copy, value))
+            held = [key for key in range(12) if cached.peek(key) is not None]
+            assert held == list(range(12))[-left:]
+
+
+def test_of_fits_that_fill_the_memory_there_are_fewer_draws_or_none(
+    behind: list[Callable[[], None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A study of 1,000 columns took 8 GB."""
+    data, store = data_of(SMALL), ResultStore()
+    best = compute.converged_of(SMALL.setting(), data, store)
+    all_budgets = len(SMALL.budgets(data.rows)) * bytes_of_fits(best)
+    monkeypatch.setattr(compute, "DRAWS", 13)
+    monkeypatch.setattr(compute, "ROOM", 3 * all_budgets)
+    compute.study(SMALL, data, store)
+    behind[0]()
+    done = compute.study(SMALL, data, store)
+    assert done.complete
+    assert done.grid.utility.shape[1] == 3
+    monkeypatch.setattr(compute, "ROOM", all_budgets // 2)
+    assert compute.affordable(13, best, len(SMALL.budgets(data.rows))) == 1
+    monkeypatch.setattr(compute, "MOST_ROOM", all_budgets - 1)
+    with pytest.raises(InputError, match="do not fit into memory"):
+        compute.study(SMALL, data, ResultStore())
 
 
 @pytest.mark.parametrize(

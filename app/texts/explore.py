@@ -121,6 +121,11 @@ MORE_PARTS_THAN_ROWS = (
     "choose one with fewer parts",
 )
 
+TOO_LARGE_FOR_MEMORY = (
+    "fits of so many columns and parts at all budgets do not fit into memory",
+    "leave columns out, choose fewer parts, or make one fit with dpcore fit",
+)
+
 
 def column_missing(model: str, needed: str) -> tuple[str, str]:
     """Problem and remedy of a model whose column the table does not have."""
