@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from dpcore.errors import InputError
 from dpcore.mechanisms import gaussian
 from dpcore.wall.data.clipping import clip_to_ball
 from dpcore.wall.data.clipping_frame import Frame
-from dpcore.wall.kernels.bounded_sums import EStep, Rows, bounded_sum, on_simplex
+from dpcore.wall.kernels.bounded_sums import EStep, Rows, _EvenView, bounded_sum, on_simplex
 from dpcore.wall.kernels.row_blocks import Block as Rowblock
 from dpcore.wall.statistics.cluster_moments import ClusterMoments, MixtureSums
 from dpcore.wall.statistics.mixture_moments import MixtureMoments
@@ -199,9 +200,32 @@ def test_a_bad_row_does_not_touch_rows_that_are_a_hair_too_heavy() -> None:
     np.testing.assert_array_equal(on_simplex(spoilt)[:, 1:], on_simplex(heavy)[:, 1:])
 
 
-def test_weights_in_the_simplex_stay() -> None:
+def test_weights_in_the_simplex_stay_in_an_array_of_their_own() -> None:
     weights = np.random.default_rng(0).dirichlet(np.ones(3), 50).T
-    assert on_simplex(weights) is weights
+    inside = on_simplex(weights)
+    np.testing.assert_array_equal(inside, weights)
+    assert not np.shares_memory(inside, weights)
+
+
+def test_weights_that_a_model_returns_again_are_not_written_to() -> None:
+    """A block of a release is filled up with empty rows: where their weights were set to 0 in the
+    model's own array, a row that was added took another one's weight in the next step."""
+    shape, frame = contribution("full", 2, 2), Frame.identity(2, 1.0)
+    constant = cache(lambda count: np.tile([[[1.0], [0.0]]], (1, 1, count)))
+
+    def next_step(rows: np.ndarray) -> np.ndarray:
+        constant.cache_clear()
+        for _ in range(2):
+            total = bounded_sum(
+                Rows(rows), frame, shape, lambda block, runs: constant(block.count), 1, even=True
+            )
+        return total
+
+    size = _EvenView(np.zeros((0, 2)), frame, shape)._block_rows
+    rows = np.full((size + 9, 2), 0.5)
+    change = next_step(rows) - next_step(rows[1:])
+    assert_within(change, shape, "add_remove")
+    assert change[0, 0, 0] == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("bad", [(2, 2, 5), (RUNS, 3, 5), (RUNS, 2, 4), (RUNS, 2, 1), (5,), ()])

@@ -283,6 +283,18 @@ def test_a_row_seen_through_shared_products_keeps_its_bound() -> None:
         np.testing.assert_allclose(norms, np.sum(own**2, axis=1), atol=1e-9)
 
 
+@every("even", EVEN)
+def test_lengths_that_come_back_as_weights_move_a_sum_no_further(even: bool) -> None:
+    """They are written over, and were weights of 1 by then: six groups had one row, wholly."""
+    shape, row = shape_of("full", 2, 6, 0.4), np.array([[0.9, 0.9]])
+    matrix = np.broadcast_to(0.4 / np.linalg.norm(row) * np.eye(2), (RUNS, 6, 2, 2))
+    of = InGroups(np.zeros((RUNS, 6, 2)), matrix, lambda squares, runs: squares)
+    sums = group_sums(Rows(row, math.sqrt(2)), of, shape, even=even)
+    assert_within(sums, shape, "add_remove")
+    own = replace(of, sharing=lambda squares, runs: squares.copy())
+    np.testing.assert_array_equal(sums, group_sums(Rows(row, math.sqrt(2)), own, shape, even=even))
+
+
 def test_where_rounding_would_show_rows_are_mapped_one_by_one() -> None:
     """Groups a million times narrower than the bounds, and rows whose reach is not known."""
     rng = np.random.default_rng(0)

@@ -332,6 +332,16 @@ def test_in_the_local_model_a_model_gives_each_person_one_vector() -> None:
     assert not run.ledger.entries
 
 
+def test_a_model_may_send_the_rows_that_it_was_shown() -> None:
+    """Noise was added in place: to rows that cannot be written to, unless one was drawn in."""
+    for rows in (np.full((4, 1), 0.2), np.array([[0.2], [0.9], [0.2], [0.2]])):
+        parts = LocalParts(session(rows), 1)
+        sent = parts.release_next(
+            "g", BallVector(1, 0.5), lambda seen, runs: seen.rows[None], Noise("gaussian", 1e-9)
+        )
+        assert sent.sums == pytest.approx(np.minimum(rows, 0.5).sum(), abs=1e-6)
+
+
 def test_who_sends_a_gradient_is_known_in_the_local_model() -> None:
     with pytest.raises(InputError, match="adjacency"):
         LocalParts(session(np.zeros((10, 1)), adjacency="add_remove"), 2)

@@ -187,13 +187,14 @@ def on_simplex(weights: Array) -> Array:
     """Weights ``(..., K, n)`` put into ``{w >= 0, sum w <= 1}``; anything undefined becomes 0.
 
     A sum above 1 by rounding alone is left to ``statistic.ROUNDING``. What becomes of one row never
-    depends on another.
+    depends on another. The array is a new one: a model may return one that it uses again, or a view
+    of what it was shown.
 
     >>> on_simplex(np.array([[np.nan, 2.0], [3.0, 2.0]]))
     array([[0. , 0.5],
            [1. , 0.5]])
     """
-    weights = np.asarray(weights, dtype=np.float64)  # masks and narrow numbers end here
+    weights = np.array(weights, dtype=np.float64)  # masks and narrow numbers end here
     if weights.size == 0:
         return weights
     if weights.min() >= 0.0:  # false for NaN
@@ -233,7 +234,6 @@ def bounded_sum(
             raise RowError("e_step returned weights whose shape is not (runs, components, rows)")
         weights = on_simplex(weights)
         if block.count > count:  # rows that only fill the block up
-            weights = weights if weights.flags.writeable else weights.copy()
             weights[..., count:] = 0.0
         return block.weighted_sum(weights)
 

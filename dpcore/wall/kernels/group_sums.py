@@ -124,7 +124,6 @@ def _row_by_row(of: InGroups, shape: GroupMoments, maps: Array, together: list[B
             squares = np.einsum("gdm,gdm->gm", framed, framed)
         weights = _projected(of, squares.reshape(len(which), groups, -1), which)
         if x.shape[1] > count:  # rows that only fill the block up
-            weights = weights.copy()
             weights[..., count:] = 0.0
         inside = clip_to_ball(framed, shape.radius, axis=-2, out=framed)
         parts = shape.weighted(inside, weights.reshape(squares.shape))

@@ -215,10 +215,10 @@ def _inside(session: Session[MaskedRows], of_rows: OfRows, bound: float) -> Arra
 
 
 def _bounded(vectors: Array, bound: float, *, ball: bool) -> Array:
-    """Vectors ``(B, d, m)`` as ``(B, m, d)`` inside the box or the ball; what is undefined counts
-    as 0."""
+    """Vectors ``(B, d, m)`` as ``(B, m, d)`` inside the box or the ball, in an array of their own,
+    to which noise is added; what is undefined counts as 0."""
     if ball:
         inside = clip_to_ball(vectors, bound, axis=-2)
     else:
         inside = np.clip(np.where(np.isnan(vectors), 0.0, vectors), -bound, bound)
-    return np.ascontiguousarray(np.swapaxes(inside, 1, 2))
+    return np.array(np.swapaxes(inside, 1, 2), order="C")
