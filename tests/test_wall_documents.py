@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import warnings
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
@@ -21,7 +22,8 @@ from support import every, examples
 
 from dpcore.arrays import Array
 from dpcore.errors import InputError, WallError
-from dpcore.privacy import Ledger
+from dpcore.fitting.api import fit
+from dpcore.privacy import Ledger, Privacy
 from dpcore.privacy.sampled_entry import SampledEntry
 from dpcore.wall.data import Documents
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
@@ -333,6 +335,16 @@ def test_a_lock_covers_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(WallError):
         session(texts())  # a seeded source
     session(texts(), noise=NoiseSource(None, [0]))
+
+
+def test_no_warning_tells_of_a_document_of_a_billion_words() -> None:
+    """They are words that no topic has, where few are kept."""
+    table = texts(words=20)
+    table[0, 2:5] = 1e9
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        options = {"n_components": 1, "keep": 2, "iterations": 3, "rate": 1.0, "length": 10}
+        fit("lda", corpus_of(table), privacy=Privacy(1.0, 1e-5), seed=0, **options)
 
 
 @every("weights", (None, np.float64(1.0), np.ones((0, 3, 2)), np.ones((1, 1, 1))))

@@ -7,9 +7,11 @@ import dataclasses
 import inspect
 import math
 import pickle
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
+from threading import Event
 from typing import Any, ClassVar
 
 import numpy as np
@@ -813,6 +815,43 @@ def test_an_e_step_that_fails_on_a_row_has_paid_and_says_nothing_of_it() -> None
     assert paid == ["line"]
     with pytest.raises(KeyError, match=str(TELLTALE)):  # who rehearses may see the rows
         session().release(*request)
+
+
+def test_no_warning_tells_of_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither NumPy's own nor a library's, on whatever thread the row is looked at."""
+
+    def warning(block: Block, runs: slice) -> np.ndarray:
+        assert np.log(np.zeros(1)) < 0.0
+        assert np.isnan(np.nanmean([np.nan]))
+        return nobody(block, runs)
+
+    monkeypatch.setattr(moments, "BLOCK_NUMBERS", 1)
+    for pool in (ThreadPoolExecutor(1), ThreadPoolExecutor(3)):
+        monkeypatch.setattr(threads, "pool", lambda pool=pool: pool)
+        monkeypatch.setattr(threads, "cores", lambda pool=pool: pool._max_workers)
+        run = session_of(sealed(np.ones((2000, 2))), noise=GridNoise())
+        with warnings.catch_warnings(), np.errstate(all="raise"):
+            warnings.simplefilter("error")
+            run.release("moments", shape(), InFrame(FRAME, warning), Noise("gaussian", 1.0))
+            pool.shutdown()
+
+
+def test_who_is_done_first_does_not_end_the_silence_of_others() -> None:
+    entered, leave, before = Event(), Event(), warnings.filters
+
+    def other() -> None:
+        with threads.silence():
+            entered.set()
+            leave.wait(60.0)
+
+    with ThreadPoolExecutor(1) as pool:
+        with threads.silence():
+            waiting = pool.submit(other)
+            assert entered.wait(60.0)
+        assert warnings.filters[0][0] == "ignore"
+        leave.set()
+        waiting.result()
+    assert warnings.filters is before
 
 
 @every("weights", (np.float64(1.0), np.ones(2), np.ones((1, 2, 0)), "Smith"))

@@ -25,7 +25,7 @@ from dpcore.wall.data.clipping import HUGE, TINY
 from dpcore.wall.data.sources import FeatureRows, Opening, Opens, Source
 from dpcore.wall.grid import MOST_PERSONS, MOST_ROWS, Grid, demand_few, grid_for, on_grid
 from dpcore.wall.kernels.bounded_sums import Rows
-from dpcore.wall.kernels.threads import one_thread
+from dpcore.wall.kernels.threads import one_thread, silence
 from dpcore.wall.noise import GridNoise, NoiseSource
 from dpcore.wall.table import locked
 
@@ -115,7 +115,8 @@ class Session(Generic[S]):
             opening.demand_whole(table, "rows", "row", moving=True)
             rows_per_person = max(rows_per_person, schema.rows_per_person)
             table, self._persons = limited(table, column, rows_per_person)
-        self.source: S = opens(table, opening)
+        with self._quiet():
+            self.source: S = opens(table, opening)
         # Where one row after another is replaced, whatever is proved of a row is enough (lemma 4).
         self._added_up = self.limited and not (self._equal and adjacency == "replace_one")
         bounded = vars(type(self.source)).get("takes_persons")
@@ -225,7 +226,8 @@ class Session(Generic[S]):
         of = statistic.checked(self, of)
         self._check(statistic, *statistic.bounds(self, of), noises, bare)
         try:
-            total, unnoised = statistic.total(self, of, batches)
+            with self._quiet():
+                total, unnoised = statistic.total(self, of, batches)
         except RowError as problem:
             if not self._lasts:
                 raise
@@ -290,6 +292,10 @@ class Session(Generic[S]):
         assert self._noise is not None  # it lasts
         self._noise._paid()
         return WallError(problem)
+
+    def _quiet(self) -> AbstractContextManager[None]:
+        """Under privacy no warning tells of a row, such as one too large to compute with."""
+        return silence() if self.private else nullcontext()
 
     def _threads(self) -> AbstractContextManager[None]:
         """In a release, linear algebra on one thread: two would share a block, with an end each."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,8 +29,9 @@ _T = TypeVar("_T")
 _LOCK = Lock()
 _ONE_SUM = Lock()  # each takes every core
 _of_thread = local()
-_inside = 0
+_inside = _silent = 0
 _limit: Any = None
+_filters: Any = None
 
 CONTAINER = Path("/sys/fs/cgroup/cpu.max")  # of Linux: microseconds of processor time, and of time
 
@@ -56,6 +58,26 @@ def one_thread() -> Iterator[None]:
             _inside -= 1
             if _inside == 0:
                 _limit.restore_original_limits()
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """No warning is shown meanwhile, on any thread: some row may be the reason of it. The filters
+    are the process's, so they are set and put back as the limit of :func:`one_thread` is."""
+    global _silent, _filters
+    with _LOCK:
+        if _silent == 0:
+            _filters = warnings.catch_warnings(action="ignore")
+            _filters.__enter__()
+        _silent += 1
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    finally:
+        with _LOCK:
+            _silent -= 1
+            if _silent == 0:
+                _filters.__exit__()
 
 
 def pauses_by(pause: Callable[[], object]) -> None:

@@ -21,7 +21,6 @@ from dpcore.wall.statistics.row_vectors import (
     _height,
     _tiles,
     alone,
-    quiet,
 )
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ class RowGradient(BallVector):
                         filled_up(outcome_block, size),
                     )
                 row_block.flags.writeable = outcome_block.flags.writeable = False
-                with quiet(private=session.private), session._threads():
+                with session._threads():
                     vectors = np.asarray(
                         gradients(row_block, outcome_block, which), dtype=np.float64
                     )

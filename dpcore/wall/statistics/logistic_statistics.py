@@ -30,7 +30,6 @@ from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.data.design_matrix import INTERCEPT
 from dpcore.wall.kernels.row_blocks import filled_up, looked_at, pieces
 from dpcore.wall.kernels.threads import Memory, in_order, one_thread
-from dpcore.wall.statistics.row_vectors import quiet
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
 
 if TYPE_CHECKING:
@@ -343,10 +342,9 @@ class WeightedRows(Summed[Weighing, NoisyOutcomes]):
             block = filled_up(block, height) if session._for_good else block
             moved = memory("moved", len(block), self.dim - 1)
             slopes, constant = of.coefficients[run, :-1], of.coefficients[run, -1]
-            with quiet(private=session.private):
-                drawn = _drawn(block[:, :-1], of.frame, run, moved)
-                scores = drawn * (moved @ slopes) + INTERCEPT * constant
-                weights = np.asarray(weigh(scores, run), dtype=np.float64)
+            drawn = _drawn(block[:, :-1], of.frame, run, moved)
+            scores = drawn * (moved @ slopes) + INTERCEPT * constant
+            weights = np.asarray(weigh(scores, run), dtype=np.float64)
             if weights.shape != scores.shape:
                 raise RowError("the model returned weights whose shape is not (rows,)")
             weights = np.clip(np.where(np.isnan(weights), 0.0, weights), -1.0, 1.0)

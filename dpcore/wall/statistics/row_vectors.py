@@ -385,7 +385,7 @@ def vectors_of(
     release or a fit that is paid for once that is paid, and without what the model says of it,
     since some row may be the reason."""
     try:
-        with quiet(private=session.private):
+        with session._quiet():
             vectors = np.asarray(step(part, runs), dtype=np.float64)
         if vectors.shape != (runs.stop - runs.start, dim, part.count):
             raise WallError(ONE_EACH)
@@ -395,11 +395,6 @@ def vectors_of(
         kind = type(problem).__name__
         raise session._paid_failure(f"{ONE_EACH}, but failed on these ({kind})") from None
     return vectors
-
-
-def quiet(*, private: bool) -> np.errstate:
-    """Under privacy no warning says that a number of some row was too large to compute with."""
-    return np.errstate(all="ignore") if private else np.errstate()
 
 
 def _tiles(runs: int, rows: int, dim: int) -> Iterator[tuple[slice, slice]]:
