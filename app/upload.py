@@ -71,8 +71,9 @@ class Upload:
     bytes of a schema file that stands in the place of all these. rows: how many
     to plan with; the table's own number, or on a locked server a public guess. table: the sealed
     rows with the limits in use, ``None`` while these are being entered. shown: the custodian asked
-    for exact values; looked: at any time since the file was opened. secret: mixed into the noise of
-    its rehearsals, so that a picture and a link do not give it away.
+    for exact values; looked: at any time, also of a file that this one replaced, as its rows may be
+    the same and settings stay. secret: mixed into the noise of its rehearsals, so that a picture
+    and a link do not give it away.
     """
 
     file: InMemory = field(repr=False)
@@ -175,7 +176,9 @@ def panel() -> None:
     st.caption(texts.file_kinds(LARGEST))
     if file is not None and st.session_state.get("upload_id") != file.file_id:
         try:
-            st.session_state[SLOT] = _opened(file.name, file.getvalue())
+            before, opened = _upload(), _opened(file.name, file.getvalue())
+            opened.looked = before is not None and before.looked
+            st.session_state[SLOT] = opened
             st.session_state["upload_id"] = file.file_id
         except DPCoreError as error:
             st.error(literal(str(error)))

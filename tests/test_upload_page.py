@@ -608,6 +608,22 @@ def test_the_release_page_reads_no_number_of_rows_that_an_id_makes_private(tmp_p
     assert release.number_input(key="plan_rows").value == 1000, "they are said to be public"
 
 
+def test_a_file_that_is_uploaded_again_is_still_one_that_was_looked_at(tmp_path: Path) -> None:
+    """The dossier said that settings were chosen while looking at stand-in rows alone."""
+    at = given(with_table(), LIMITS)
+    use(at).click().run()
+    for label, reads in ((upload_texts.SHOW_EXACT, True), (upload_texts.CHANGE, False)):
+        next(one for one in at.button if one.label == label).click().run()
+        assert at.session_state[SLOT].shown
+        assert (at.session_state[SLOT].table is not None) is reads
+    at.file_uploader(key="upload_file").upload("people.csv", TABLE, "text/csv").run()
+    use(given(at, LIMITS)).click().run()
+    assert not at.session_state[SLOT].shown
+    review = [one.value for one in release_page(at, tmp_path).markdown]
+    assert release_texts.CHOSEN_ON_DATA in review
+    assert release_texts.chosen_on_stand_ins("row") not in review
+
+
 @pytest.mark.merge
 def test_few_rows_and_a_large_delta_open_the_whole_release_page(tmp_path: Path) -> None:
     """Fewer than 20 rows ended the plan of several releases, and a delta above 0.1 the page."""
