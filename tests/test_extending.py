@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -38,6 +39,7 @@ from dpcore.fuzzing.tables import random_tables
 from dpcore.privacy import Event, Gaussian
 from dpcore.registry import MODELS
 from dpcore.releases.filter import Amount
+from dpcore.releases.paid import PaidError, paid_fit
 from dpcore.wall.statistics.row_vectors import BallVector
 
 PAGE = (ROOT / "app/docs/extending.md").read_text(encoding="utf-8")
@@ -258,6 +260,23 @@ def test_a_fit_with_less_noise_than_it_plans_is_refused(
     monkeypatch.setattr(recipe, "events", lambda how, settings: (Event(Gaussian(2.0)),))
     with pytest.raises(WallError, match="its fit and its events do not agree"):
         dp.fit("yes-or-no", table, privacy=dp.Privacy(1.0, 1e-5), iterations=2, seed=0)
+
+
+@pytest.mark.parametrize("way", ["sums", "gdp"])
+def test_what_costs_a_hair_more_than_it_was_paid_for_does_not_leave(
+    added: ModuleType, table: Any, tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ledger of sums took its word that it costs what was stated."""
+    recipe = import_module(f"{PACKAGE}.private").YesOrNoRecipe
+    monkeypatch.setattr(recipe, "events", lambda how, settings: (Event(Gaussian(1.0007)),))
+    privacy, ledger = dp.Privacy(1.0, 1e-5), tmp_path / "budget.sqlite"
+    assert dp.fit("yes-or-no", table, privacy=privacy, seed=0).guarantee.epsilon > 1.0
+    dp.BudgetLedger.create(ledger, Amount(3.0, 1e-3), filter=way)
+    for make in (paid_fit, partial(dp.release, out=tmp_path / "first")):
+        with pytest.raises(PaidError):
+            make("yes-or-no", table, privacy=privacy, ledger=ledger)
+    outputs = [dp.BudgetLedger(ledger).output(line) for line in (2, 4)]
+    assert [output.keys() for output in outputs] == [{"failed"}, {"failed"}]
 
 
 def test_its_audit_stays_below_the_proof_and_sees_when_half_the_noise_is_gone(

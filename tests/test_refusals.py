@@ -243,22 +243,32 @@ def test_what_is_paid_for_needs_a_budget(tmp_path: Path) -> None:
     assert not book.state().releases
 
 
-def test_a_fit_that_protects_somebody_else_is_not_paid_for() -> None:
+def test_a_fit_that_protects_somebody_else_or_less_is_not_paid_for() -> None:
     guarantee = SimpleNamespace(
-        adjacency="replace_one", unit="person", rows_per_person=1, epsilon=1.0, rehearsal=False
+        adjacency="replace_one",
+        unit="person",
+        rows_per_person=1,
+        epsilon=1.0,
+        delta=1e-5,
+        rehearsal=False,
     )
     fit: Any = SimpleNamespace(guarantee=guarantee, ledger=SimpleNamespace(proved=True))
-    paid.demand_proved(fit, Protected("replace_one", "person", 1))
+    one, stated = Protected("replace_one", "person", 1), Amount(1.0, 1e-5)
+    paid.demand_proved(fit, one, stated)
     for who in (Protected("replace_one", "visit", 1), Protected("add_remove", "person", 1)):
         with pytest.raises(InputError, match="nothing is proved for this fit"):
-            paid.demand_proved(fit, who)
-    for name, value in (("epsilon", None), ("rehearsal", True)):
-        other = SimpleNamespace(**{**vars(guarantee), name: value})
+            paid.demand_proved(fit, who, stated)
+    for name, value in (
+        ("epsilon", None),
+        ("epsilon", 1.001),
+        ("delta", 2e-5),
+        ("rehearsal", True),
+    ):
+        other: Any = SimpleNamespace(
+            guarantee=SimpleNamespace(**{**vars(guarantee), name: value}), ledger=fit.ledger
+        )
         with pytest.raises(InputError, match="nothing is proved"):
-            paid.demand_proved(
-                SimpleNamespace(guarantee=other, ledger=fit.ledger),  # type: ignore[arg-type]
-                Protected("replace_one", "person", 1),
-            )
+            paid.demand_proved(other, one, stated)
 
 
 def test_a_release_of_another_law_is_planned_where_sums_are_counted_alone(tmp_path: Path) -> None:

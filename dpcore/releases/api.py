@@ -141,7 +141,7 @@ def release(
                 **options,
             )
             fit = grid.fit()
-            demand_proved(fit, who)
+            demand_proved(fit, who, stated)
             synthetic = _as_csv(fit, rows, schema)
             statements["rows"] = grid.rows
             if grid.limited:

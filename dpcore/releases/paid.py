@@ -109,7 +109,7 @@ def paid_fit(
     try:
         request = replace(privacy, epsilon=used)
         fit = fit_grid(model, table, privacy=(request,), on_plan=checked, **options).fit()
-        demand_proved(fit, who)
+        demand_proved(fit, who, stated)
         record = {
             "model": model,
             "parameters": fit.parameters.as_dict(),
@@ -238,12 +238,13 @@ def complete(book: BudgetLedger, number: int, drawn: Ledger, output: dict[str, A
         ) from refusal
 
 
-def demand_proved(fit: Fit, who: Protected) -> None:
-    """Raises InputError for a fit that has no proof, is a rehearsal, or protects somebody else than
-    ``who``.
+def demand_proved(fit: Fit, who: Protected, stated: Amount) -> None:
+    """Raises InputError for a fit that has no proof of what was stated when it was paid for, is a
+    rehearsal, or protects somebody else than ``who``.
     """
     guarantee = fit.guarantee
     protected = Protected(guarantee.adjacency, guarantee.unit, guarantee.rows_per_person)
-    unsound = guarantee.epsilon is None or guarantee.rehearsal or not fit.ledger.proved
-    if unsound or protected != who:
+    proved = guarantee.epsilon is not None and guarantee.epsilon <= stated.epsilon
+    sound = proved and guarantee.delta == stated.delta and fit.ledger.proved
+    if not sound or guarantee.rehearsal or protected != who:
         raise InputError("model", "nothing is proved for this fit", "choose a proved method")
