@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import os
 import pickle
 import sys
 from pathlib import Path
@@ -15,8 +16,9 @@ import pytest
 
 import dpcore as dp
 from dpcore.datasets.documents import load_documents
+from dpcore.errors import WallError
 from dpcore.wall import noise as module
-from dpcore.wall.noise import NoiseSource
+from dpcore.wall.noise import GridNoise, NoiseSource
 
 
 def noise(seed: int | None, draw: int = 0, secret: bytes = b"") -> np.ndarray:
@@ -46,6 +48,23 @@ def test_a_draw_keeps_its_noise_whatever_else_is_drawn() -> None:
         for shape in ((4,), (2, 3), ()):
             np.testing.assert_array_equal(alone.normal(shape)[0], many.normal(shape)[1])
             np.testing.assert_array_equal(alone.laplace(shape)[0], many.laplace(shape)[1])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of forks beside threads
+@pytest.mark.parametrize("source", [NoiseSource(None), GridNoise(), NoiseSource(7)])
+def test_the_child_of_a_fork_draws_no_noise(source: NoiseSource) -> None:
+    """Two children drew the same noise, and their releases stood in no ledger of the parent."""
+    child = os.fork()
+    if child == 0:
+        try:
+            with pytest.raises(WallError):
+                source.whole_numbers(2) if isinstance(source, GridNoise) else source.laplace((2,))
+            os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert source.normal((2,)).size == 2
 
 
 def test_a_stream_goes_on_and_never_repeats() -> None:

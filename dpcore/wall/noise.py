@@ -7,6 +7,7 @@ which is a rehearsal and no release: whoever knows the seed can subtract the noi
 from __future__ import annotations
 
 import hashlib
+import os
 import secrets
 from collections.abc import Callable, Sequence
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.arrays import Array, Indices
-from dpcore.errors import InputError
+from dpcore.errors import InputError, WallError
 from dpcore.mechanisms.discrete_gaussian import SCALE, Integers, discrete_gaussian
 
 
@@ -56,6 +57,8 @@ class NoiseSource:
     fits at different budgets share it (common random numbers).
     secret: mixed into the key, so that a seed alone does not give the noise.
     pay: called once, before the first number is drawn; where it raises, nothing is drawn.
+    Raises WallError where the child of a fork draws: it has the same streams as its parent, which
+    would know nothing of what leaves.
 
     >>> one, many = NoiseSource(7, [2]), NoiseSource(7, [0, 1, 2])
     >>> bool(np.all(one.normal((3,))[0] == many.normal((3,))[2]))
@@ -73,7 +76,7 @@ class NoiseSource:
     ) -> None:
         if not isinstance(secret, bytes) or len(secret) > hashlib.blake2b.MAX_KEY_SIZE:
             raise InputError("secret", "it is not bytes, or more than 64", "give at most 64")
-        self.rehearsal = seed is not None
+        self.rehearsal, self._process = seed is not None, os.getpid()
         self._pay, self.drawn = pay, False
         self._streams = [self._stream(seed, draw, secret) for draw in draws]
 
@@ -87,6 +90,8 @@ class NoiseSource:
         return np.random.Generator(np.random.Philox(key=key))
 
     def _paid(self) -> None:
+        if os.getpid() != self._process:
+            raise WallError("noise can be drawn only in the process that began the fit")
         if self._pay is not None and not self.drawn:
             self._pay()
         self.drawn = True
