@@ -237,8 +237,11 @@ def assumptions(
 
 
 def chosen_on_stand_ins(thing: str) -> str:
-    """Settings that tell nothing of the data."""
-    return f"**Settings** were chosen while looking at stand-in {thing}s; the dossier says so."
+    """Settings that tell nothing of the data but, perhaps, how large it is."""
+    return (
+        f"**Settings** were chosen while looking at stand-in {thing}s, of which there may be as "
+        "many as real ones; the dossier says so."
+    )
 
 
 CHOSEN_ON_DATA = (

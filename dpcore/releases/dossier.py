@@ -54,7 +54,8 @@ NEWER = "use the version of dpcore that its report names, or a newer one"
 _OF_A_DOSSIER = re.compile(r"dpcore dossier \d{1,9}")
 CHOSEN = {
     "unsaid": "it was not stated what was looked at while settings were chosen",
-    "stand-in": "settings were chosen while looking at a stand-in drawn from public bounds",
+    "stand-in": "settings were chosen while looking at a stand-in drawn from public bounds, which "
+    "may have as many rows as the table",
     "real data": "settings were chosen while looking at exact values of these rows, which no "
     "guarantee covers",
 }
