@@ -69,6 +69,7 @@ def test_every_claim_fails_and_every_remedy_stands(name: str) -> None:
     assert len(set(shown.shown.tables)) == 2
     assert len(shown.sentences()) == 8
     at_least, at_most = shown.sentences()[5:7]
+    assert not re.search(r"\b0\.0\b", " ".join(shown.sentences()))
     assert float(re.search(r"at least (\S+) at", at_least)[1]) <= shown.shown.attained * (
         1.0 + 1e-8
     )  # type: ignore[index]

@@ -113,17 +113,21 @@ class Exhibit:
                 f"{there:,} of {runs:,} under the second."
             )
         return (
-            f"Claim: {shown.claim}: epsilon {show(shown.epsilon)}, delta "
-            f"{delta_text(shown.delta)}.",
+            f"Claim: {shown.claim}: epsilon {show(shown.epsilon)}, delta {_delta(shown.delta)}.",
             f"Printed in: {self.source}.",
             f"It assumes: {self.assumption}.",
             f"Two tables: {shown.tables[0]}; {shown.tables[1]}.",
             f"The attacker looks for: {shown.event}.{counts}",
-            f"Shown: delta is at least {delta_text(shown.attained, down=True)} at that epsilon "
+            f"Shown: delta is at least {_delta(shown.attained, down=True)} at that epsilon "
             f"({sure}).",
-            f"Corrected: {self.correction}. Then delta is at most {delta_text(self.corrected)}.",
+            f"Corrected: {self.correction}. Then delta is at most {_delta(self.corrected)}.",
             self.sentence,
         )
+
+
+def _delta(delta: float, *, down: bool = False) -> str:
+    """As :func:`delta_text`; zero is no rounded number."""
+    return delta_text(delta, down=down) if delta else "0"
 
 
 def of_normal_noise(
