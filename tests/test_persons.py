@@ -391,7 +391,8 @@ def test_intervals_of_means_reach_to_where_clipped_numbers_may_lie() -> None:
         low, high = fit.intervals().same_rows["mean"][0]
         assert low <= frame["x"].mean() <= high
         assert fit.parameters.mean[0] > 2.0 * frame["x"].mean()
-        assert fit.told_apart.startswith("At this noise level each mean is known to within")
+        assert fit.told_apart.startswith("At this noise level the mean is known to within")
+        assert "least certain" not in fit.told_apart
 
 
 def test_a_regression_clips_rows_for_the_noise_of_all_rows_of_a_person() -> None:

@@ -424,10 +424,10 @@ class _Simulated:
         off = np.abs(places.ravel() - self.limits.mean(axis=1))
         share = (reach + self._outward * (off + reach)) / self.scale
         widest = int(np.argmax(share))
-        return (
-            f"At this noise level each mean is known to within {100.0 * share[widest]:.2g}% of "
-            f"its column's range (the least certain: {columns[widest]})."
-        )
+        within = f"known to within {100.0 * share[widest]:.2g}% of its column's range"
+        if len(columns) == 1:
+            return f"At this noise level the mean is {within}."
+        return f"At this noise level each mean is {within} (the least certain: {columns[widest]})."
 
     def _hidden(self, moved: Arrays) -> Mask:
         """Parts ``(K,)`` whose share noise may have made; classes are there, whatever theirs."""
