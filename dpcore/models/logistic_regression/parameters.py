@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 INCLUDED = (
     "intervals include the privacy noise and the sampling error of the rows, both to first order; "
-    "they leave out clipping and the shrinkage towards 0. The one_shot fit starts from one that "
-    "treats the rows of each outcome as normal and, at small budgets, stays near it, which can "
-    "double the coefficient of a skewed or a yes/no column. At small budgets, and with vb and vips "
-    "at any budget, shrinkage is larger than the errors included. In both cases many intervals "
-    "then miss the exact coefficient"
+    "they leave out clipping and the shrinkage towards 0. The recommended method starts from a fit "
+    "that treats the rows of each outcome as normal and, at small budgets, stays near it: it can "
+    "double the coefficient of a skewed or a yes/no column. At small budgets, and with variational "
+    "Bayes at any budget, shrinkage is larger than the errors included. In both cases many "
+    "intervals then miss the exact coefficient"
 )
 SURE = 0.9  # of releases from columns that say nothing
 UNKNOWN = "the amount of noise in the coefficients is unknown, so there are no intervals"
