@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from dpcore.arrays import Array
 from dpcore.errors import InputError
 from dpcore.evaluation.metrics import metrics
 from dpcore.evaluation.yardstick import Scorer
+from dpcore.figures.component_images import BLANK
+from dpcore.figures.model_plot import Subject
 from dpcore.figures.plotly import scene_figure
 from dpcore.fitting.api import fit_grid
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
@@ -33,12 +36,13 @@ from dpcore.models.shared.second_moments import AllRows, Ellipsoid
 from dpcore.models.sigmoid_belief import beginning, private
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Network, Posterior, Sums
-from dpcore.models.sigmoid_belief.picture import given_back
+from dpcore.models.sigmoid_belief.picture import draw, given_back
 from dpcore.models.sigmoid_belief.private import _beside
 from dpcore.models.sigmoid_belief.scoring import YARDSTICK
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.schema import Column, Schema
 from dpcore.wall.custodian import custodian_rows
+from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.kernels.row_blocks import looked_at
 from dpcore.wall.kernels.threads import one_thread
 from dpcore.wall.session import Session
@@ -262,7 +266,26 @@ def test_without_privacy_both_kinds_are_found() -> None:
     )
     aligned, found = YARDSTICK.align(turned, grid.runs.final)
     np.testing.assert_array_equal(aligned.weights, grid.runs.final.weights)
-    assert found.all()
+    assert found.tolist() == [[False, True]], "one unit, on or off, tells two kinds apart"
+
+
+def test_a_hidden_unit_that_switches_nothing_is_not_found() -> None:
+    """With more units than there are kinds, noise alone gives the rest a direction."""
+    weights = np.array([[[4.0, 0.02, 0.0], [-4.0, 0.02, 0.0]]])
+    exact = Network(weights, np.zeros((1, 2)), np.zeros((1, 3)))
+    private = replace(exact, weights=weights + 0.001)
+    _, found = YARDSTICK.align(private, exact)
+    assert found.tolist() == [[True, False, False]]
+    grid: Any = SimpleNamespace(epsilons=(0.1, 1.0))
+    blank = " Blank in the exact fit: 2 of 3 hidden units."
+    assert YARDSTICK.budget_notes(None, grid, exact) == (blank, blank)
+    one = replace(exact, weights=weights[:, :, :1], hidden_bias=np.zeros((1, 1)))
+    assert YARDSTICK.budget_notes(None, grid, one) == ("", "")
+    public = PublicFrame.of(Schema(tuple(Column(name, lower=0.0, upper=1.0) for name in "ab")))
+    bold = replace(private, weights=private.weights[:, None])
+    drawn = draw(Subject(public, exact, bold, (0, 1), None, (1.0,), (exact, None), "person"))
+    assert drawn.private[0].notes == (("1 · 100% aligned", "2", "3"),)  # type: ignore[union-attr]
+    assert drawn.private_alts[0].count(BLANK) == 2
 
 
 def test_rows_are_given_back_as_they_are_scored() -> None:

@@ -29,6 +29,7 @@ LONGEST = 24  # letters of a column's name on a card
 LONG, SHORT = 10, 7  # words of a list: where all lists stand side by side, and where not
 ALIGNED = "{:.0%} aligned"
 UNSEEN, UNSEEN_IN_WORDS = "not seen", "not visible at this noise level"
+BLANK = "blank in the exact fit"
 VISIBLE = 0.5  # cosine with the exact part (60 degrees) from which a private one is seen
 WIDTH = 520  # pixels of a card's images, about
 LINE, HEAD = 17, 56  # pixels of a word, and of a list's heading
@@ -59,13 +60,15 @@ class Parts:
     own_scale: bool = False
 
     def likeness_text(self, likeness: float) -> str:
-        """How like the exact part a private one is; nothing where there is no fit."""
+        """How like the exact part a private one is; nothing without a fit or with a blank part."""
         if not np.isfinite(likeness):
             return ""
         return UNSEEN if likeness < self.least else self.note.format(likeness)
 
     def alike_text(self, likeness: float) -> str:
         """The same in a sentence."""
+        if not np.isfinite(likeness):
+            return BLANK
         return UNSEEN_IN_WORDS if likeness < self.least else self.alike.format(likeness)
 
     def unseen(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ pictures beside what networks give back of them."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from dpcore.figures.model_plot import Drawing, Portrait, Subject
 from dpcore.figures.scene import Axis, Panel, Scene
 from dpcore.models.sigmoid_belief.mathematics import reconstructed
 from dpcore.models.sigmoid_belief.parameters import BeliefParameters
+from dpcore.models.sigmoid_belief.scoring import blank
 from dpcore.privacy.guarantee import show
 
 SHOWN = 8  # rows that are reconstructed
@@ -26,7 +28,8 @@ def draw(subject: Subject) -> Drawing:
     truth, private = subject.exact.weights[0], subject.private.weights[:, 0]
     label, names = "weight (change in a pixel's log odds)", subject.public.names
     parts = aligned(truth, private, label, "unit", names, "switches on", own_scale=True)
-    return drawing(parts, subject.image)
+    alike = np.where(blank(subject.exact)[0], np.nan, parts.likeness)
+    return drawing(replace(parts, likeness=alike), subject.image)
 
 
 def draw_reconstructions(subject: Subject) -> Drawing:

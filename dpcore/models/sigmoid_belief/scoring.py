@@ -20,6 +20,7 @@ from dpcore.wall.statistics import BeliefMoments
 from dpcore.wall.table import PrivateTable
 
 RECOVERED = 0.7  # cosine from which a unit's weights are those of another
+BLANK = 0.1  # change in log odds; a unit whose weights are all smaller switches nothing on or off
 MEASURED = 2000  # rows of which the clipped share is told
 STARTS, CONVERGED = 3, 60  # fits without privacy of which the best is taken, and their steps
 HALF = 0.5  # of its bounds: above it a pixel is on, unless a fit says otherwise
@@ -142,7 +143,7 @@ class BeliefYardstick(Yardstick):
 
     def align(self, batch: Network, reference: Network) -> tuple[Network, Mask]:
         """Hidden units matched by the direction of their weights; where on and off have changed
-        places, they are changed back."""
+        places, they are changed back. Those that are blank in the reference are not found."""
         exact = _directions(reference.weights[0])
         cosines = np.stack([exact.T @ _directions(weights) for weights in batch.weights])
         order = matched(-np.abs(np.swapaxes(cosines, 1, 2)))
@@ -150,7 +151,20 @@ class BeliefYardstick(Yardstick):
         weights = np.swapaxes(np.swapaxes(batch.weights, 1, 2)[runs, order], 1, 2)
         aligned = Network(weights, batch.visible_bias, batch.hidden_bias[runs, order])
         alike = cosines[runs, np.arange(order.shape[1]), order]
-        return turned(aligned, alike < 0.0), np.abs(alike) >= RECOVERED
+        return turned(aligned, alike < 0.0), (np.abs(alike) >= RECOVERED) & ~blank(reference)[0]
+
+    def budget_notes(self, setting: Any, grid: Any, exact: Network) -> tuple[str, ...]:
+        """How many hidden units are blank, which no fit can find."""
+        none = int(blank(exact).sum())
+        text = (
+            f" Blank in the exact fit: {none} of {blank(exact).size} hidden units." if none else ""
+        )
+        return (text,) * len(grid.epsilons)
+
+
+def blank(batch: Network) -> Mask:
+    """Which hidden units ``(B, K)`` hardly change any pixel's log odds."""
+    return np.asarray(np.abs(batch.weights).max(axis=1) < BLANK)
 
 
 def turned(batch: Network, which: Mask) -> Network:
