@@ -24,7 +24,9 @@ _HERE = Path(__file__).parent
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
 # Types are for the checker, remarks inside a module for readers of its source.
-_REMARKS = re.compile(r"^// @ts-check\n|^ +//[^\n]*\n|^ */\*\*(?:(?!\*/).)*\*/\n", re.M | re.S)
+_REMARKS = re.compile(
+    r"^// @ts-check\n|^ +//[^\n]*\n|^ */\*\*(?:(?!\*/).)*\*/\n|(?<=\S) +// [^\n]*", re.M | re.S
+)
 
 
 @cache

@@ -39,7 +39,8 @@ export const pixels = (axis, [low, high], from, to) => (value) =>
  */
 export const valueAt = (axis, [low, high], share) => fromScale(axis, low + share * (high - low));
 
-/** @param {number} low @param {number} high @param {number} count */
+/** At least two: one number alone is no scale.
+ * @param {number} low @param {number} high @param {number} count @returns {number[]} */
 function linearTicks(low, high, count) {
   const rough = (high - low) / Math.max(count, 1);
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -48,7 +49,7 @@ function linearTicks(low, high, count) {
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i += 1) {
     ticks.push(Number((i * step).toPrecision(12)));
   }
-  return ticks;
+  return ticks.length > 1 || count > 9 ? ticks : linearTicks(low, high, 2 * Math.max(count, 1));
 }
 
 /**
@@ -67,10 +68,7 @@ export function ticksOf(axis, [low, high], count) {
     const given = axis.ticks.filter(inside);
     if (given.length > 1) return given;
   }
-  if (!axis.log) { // one number alone is no scale
-    const ticks = linearTicks(low, high, count);
-    return ticks.length > 1 ? ticks : linearTicks(low, high, 2 * count);
-  }
+  if (!axis.log) return linearTicks(low, high, count);
   /** @type {number[]} */
   let ticks = [];
   for (let every = 0; !every || ticks.length > Math.max(3.5 * count, 3); every += 1) {

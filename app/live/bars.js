@@ -10,6 +10,7 @@ import { slice, textsAt } from "./steps.js";
 /** @import { Axis, Numbers } from "./types.js" */
 
 const NARROW = 700; // px of a frame in which names stand above their bars, not beside them
+const APART = 62; // px between two bars from which a name stays near its own
 const TICKS = 38; // px below the bars for the numbers and the title of a log axis
 
 /**
@@ -100,11 +101,12 @@ export const bars = {
       const [notes, labels] = [textsAt(layer.notes, step), textsAt(layer.labels, step)];
       const pitch = (y1 - y0) / rows.length;
       const height = Math.min(narrow ? 22 : 34, pitch * 0.56);
+      const apart = narrow ? Math.min(pitch, APART) : 0; // of a name above its bar
       rows.forEach(({ row, room: whole, title, under, label, bar }, i) => {
         const width = lengths[i];
         const centre = y0 + pitch * (i + 0.5);
-        const middle = centre + (narrow ? 0.2 * pitch : 0);
-        const line = narrow ? centre - 0.22 * pitch : middle;
+        const middle = centre + 0.2 * apart;
+        const line = centre - 0.22 * apart;
         set(whole, { x: x0, y: centre - pitch / 2, width: x1 - x0, height: pitch });
         set(bar, { x: left, y: middle - height / 2, width: width ?? 0, height });
         put(title, x0, line + (notes[i] && !narrow ? -2 : 5));
@@ -119,7 +121,7 @@ export const bars = {
       for (const { i, value, mark, tick, text } of marks) {
         const [at] = barLengths([value], length, axis);
         if (!setVisible(mark, at !== null) || at === null) continue;
-        const foot = y0 + pitch * (i + 0.5) + (narrow ? 0.2 * pitch : 0) + height / 2;
+        const foot = y0 + pitch * (i + 0.5) + 0.2 * apart + height / 2;
         set(tick, { x1: left + at, x2: left + at, y1: foot + 1, y2: foot + 11 });
         put(text, left + at + 4, foot + 11);
       }

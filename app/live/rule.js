@@ -10,7 +10,8 @@ export const rule = {
   build(card, layer, group) {
     const line = svg("line", { class: "dpl-rule", "stroke-dasharray": card.live.dash(layer.dash) });
     const label = note(layer.label);
-    group.append(line, label);
+    group.append(label);
+    card.over.prepend(line); // below every label
     return () => {
       const { x0, x1, y0, y1 } = card.frame;
       if (layer.y != null) {
@@ -31,7 +32,9 @@ export const rule = {
         return;
       }
       const x = card.px(layer.x);
-      if (!setVisible(group, x >= x0 - 1 && x <= x1 + 1)) return;
+      const there = x >= x0 - 1 && x <= x1 + 1;
+      setVisible(line, there);
+      if (!setVisible(group, there)) return;
       set(line, { x1: x, x2: x, y1: y0, y2: y1 });
       const heights = [];
       for (let y = y1 - 6; y > y0; y -= 15) heights.push(y);

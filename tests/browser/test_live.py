@@ -421,6 +421,15 @@ def test_labels_of_marks_and_places_cover_no_other(everything: Any) -> None:
                 assert apart or bottom <= other[2] + 5 or top >= other[3] - 5
 
 
+def test_no_line_is_drawn_over_a_label_of_a_mark(everything: Any) -> None:
+    """A label has a halo, which hides only what is drawn before it."""
+    drawn = everything.locator('[data-panel="curve"] :is(.dpl-rule, .dpl-note)').evaluate_all(
+        "nodes => nodes.map(n => n.classList[0])"
+    )
+    assert drawn.count("dpl-rule") >= 5
+    assert drawn == sorted(drawn, reverse=True)
+
+
 def test_several_clouds_share_a_card_and_all_of_them_move(everything: Any) -> None:
     count = """() => {
       const canvas = document.querySelector('[data-panel="centres"] canvas');

@@ -113,4 +113,7 @@ test("a tick that has a name is called by it", () => {
 
 test("a narrow axis has two numbers at least", () => {
   assert.deepEqual(axes.ticksOf({ label: "count", range: [25, 57] }, [25, 57], 2.6), [30, 40, 50]);
+  assert.deepEqual(axes.ticksOf({ label: "perplexity", range: [155, 245] }, [155, 245], 1.6), [160, 180, 200, 220, 240]);
+  assert.deepEqual(axes.ticksOf(LOG, [Math.log10(1.2), Math.log10(2.8)], 1), [1.5, 2, 2.5], "a short one in powers");
+  assert.deepEqual(axes.ticksOf(LINEAR, [1, 1], 1), [], "no length at all");
 });

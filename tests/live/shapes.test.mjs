@@ -9,7 +9,7 @@ import { barLengths, isNumberLabel } from "../../app/live/bars.js";
 import { cellAt, cellRows, cellValue, fitting, tilesOf } from "../../app/live/heatmap.js";
 import { besidePoints, boxOfMark, curveBoxes, firstFree, shortened, spread } from "../../app/live/labels.js";
 import { nearest } from "../../app/live/readout.js";
-import { factorAt, keyStep } from "../../app/live/ring.js";
+import { factorAt, inSight, keyStep } from "../../app/live/ring.js";
 import * as shapes from "../../app/live/shapes.js";
 
 const identity = (value) => value ?? NaN;
@@ -138,6 +138,16 @@ test("the nearest point of a curve is one that was computed", () => {
   assert.equal(nearest([1, 10, 100], log, 49), 0);
   assert.equal(nearest([1, 10, 100], log, 51), 1);
   assert.equal(nearest([1, 10, 100], log, 1e6), 2);
+});
+
+test("a ring that no more than nicks the farthest corner is not drawn", () => {
+  const frame = { x0: 60, x1: 460, y0: 10, y1: 210 };
+  const ring = { x: 260, y: 110, rx: 100, ry: 100 }; // corners are at 2.236 times its radius
+  assert.deepEqual([0.1, 1, 2, 2.15, 3].map((factor) => inSight(ring, frame, factor)), [true, true, true, false, false]);
+  const aside = { x: 360, y: 60, rx: 100, ry: 100 }; // the lower left corner alone is far off
+  assert.deepEqual([2, 3.1, 3.3].map((factor) => inSight(aside, frame, factor)), [true, true, false]);
+  const near = { x: -99_740, y: 110, rx: 100_000, ry: 100_000 }; // far in, its side is all there is to see
+  assert.equal(inSight(near, frame, 1), true);
 });
 
 test("the ring goes through the hand, and follows arrow keys alone", () => {
