@@ -799,6 +799,22 @@ def test_limits_far_below_every_curve_do_not_flatten_them(model: str) -> None:
         assert gain / 5 < high - low < gain / 2
 
 
+@pytest.mark.parametrize("model", ["gmm", "kmeans"])
+def test_where_every_fit_is_far_below_the_limits_the_best_of_them_is_inside(model: str) -> None:
+    """Of log-likelihoods at clipping 0.1 all were below the axis, which showed no curve at all."""
+    rows = pd.DataFrame({"age": np.random.default_rng(0).permutation(500) * 0.2})
+    table = dp.load(rows, schema=dp.Schema.from_bounds({"age": (0.0, 110.0)}))
+    found = dp.study(table, Setting(model, components=2), draws=2)
+    usual = study_scene(found).panels[2].y.range
+    for less in (100.0, 1e6):
+        grid = replace(found.grid, utility=found.grid.utility - less)
+        curve = study_scene(replace(found, grid=grid)).panels[2]
+        low, high = curve.y.range
+        assert low < np.max(np.median(grid.utility, axis=1)) < high
+        assert low < found.references.converged_utility < high
+        assert high - low < 2.0 * less + (usual[1] - usual[0])
+
+
 def test_numbers_beyond_the_axis_are_counted() -> None:
     fits = np.tile([[0.5, 0.25]], (STEPS, DRAWS, 1))
     fits[1, 0], fits[2, 0] = (9.0, 0.2), (-9.0, 9.0)

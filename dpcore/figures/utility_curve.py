@@ -204,6 +204,7 @@ def _heights(
 ) -> tuple[float, float]:
     """What the axis holds: all that is drawn, unless bad fits would flatten the rest; and at least
     a fifth of what the exact fit gains over the limits, so that no small difference looks large.
+    Where all fits are so bad, it holds the best of them: an empty picture would say nothing.
 
     Of rows as even as their limits the limits alone say more than the exact fit: then the worst.
     Where utility falls, the exact fit is the lowest line, and its label may stand below it.
@@ -217,6 +218,9 @@ def _heights(
     lines = [[entry.single_utility, entry.clipped_utility] for entry in references]
     drawn = _least(high, *np.quantile(grid.utility, [0.1, 0.5], axis=1), *lines, *single, *others)
     low = max(worst, low - span / 2, min(drawn, high - span / 5))
+    best = float(np.fmax.reduce(np.median(grid.utility, axis=1), initial=-np.inf))
+    if -np.inf < best < low:
+        low = best - (high - best) / 5
     room = (high - low) or span
     return float(low - 0.06 * room), float(high + (0.18 if falls else 0.1) * room)
 
