@@ -69,7 +69,7 @@ def test_who_loses_more_than_that_has_a_full_bar(found: compute.Study) -> None:
     texts = lost(with_utilities(found, -42.0, **known(-2.0, -2.0, -12.0, -12.0)))
     assert numbers(texts, "lost") == [0.0, 10.0, 30.0]
     assert numbers(texts, "wide") == [0.0, 25.0, 75.0]
-    assert texts["lost note"][0].startswith(", more than the 10.00 gained over")
+    assert texts["lost note"][0].startswith(", together more than the 10.00 gained over")
 
 
 def test_who_loses_the_whole_gain_to_the_last_digit_loses_no_more(found: compute.Study) -> None:
@@ -83,7 +83,7 @@ def test_who_loses_the_whole_gain_to_the_last_digit_loses_no_more(found: compute
 def test_large_numbers_have_no_needless_digits(found: compute.Study) -> None:
     texts = lost(with_utilities(found, -499_323.4, **known(-200.0, -202.5, -202.5, -389.6)))
     assert (texts["lost steps"][0], texts["lost noise"][0]) == ("2.5", "499,120.9")
-    assert texts["lost note"][0].startswith(", more than the 189.6 gained")
+    assert texts["lost note"][0].startswith(", together more than the 189.6 gained")
     texts = lost(with_utilities(found, -20.0, **known(-20.0, -20.0, -20.0, -2020.0)))
     assert texts["lost note"][0] == ", of 2,000 gained over the limits"
 

@@ -188,7 +188,7 @@ def gained(total: str, *, beyond: bool) -> str:
     """What the exact fit gains over the limits, if anything. beyond: more than that is lost."""
     if not total:
         return "; the exact fit gains nothing over the limits"
-    return f", {'more than the' if beyond else 'of'} {total} gained over the limits"
+    return f", {'together more than the' if beyond else 'of'} {total} gained over the limits"
 
 
 OWN_EXACT = " · exact values of your table, for the custodian only · rehearsal"
