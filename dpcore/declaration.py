@@ -124,8 +124,8 @@ class Picture:
     """A way to show the fits of a model.
 
     place: where it is drawn, as ``file:object`` in the model's folder. ghosts: whether it shows
-    other draws of the noise. plane: whether it is a plane of two columns, of which a reader picks
-    the pair. columns: how many a table must have; images: whether its rows must be pictures.
+    other draws of the noise. plane: whether it is of two columns, which a reader picks. columns:
+    how many a table must have; images: whether its rows must be pictures.
     """
 
     title: str

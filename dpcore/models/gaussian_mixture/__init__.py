@@ -125,7 +125,7 @@ class MixtureSettings(Settings):
 PICTURES = {
     "density": Picture("Density", "picture:DENSITY", ghosts=False, plane=True, columns=2),
     "marginals": Picture("Marginals", "picture:MARGINALS"),
-    "numbers": Picture("Numbers", "picture:NUMBERS", ghosts=False),
+    "numbers": Picture("Numbers", "picture:NUMBERS", ghosts=False, plane=True),
     "synthetic": Picture("Synthetic rows", "picture:SYNTHETIC", ghosts=False, plane=True),
 }
 
