@@ -1,8 +1,9 @@
 // @ts-check
 // Columns one below another: the density of Gaussian groups over a histogram of each.
 
+import { pixels, ticksOf } from "./axes.js";
 import { note, put, set, svg } from "./dom.js";
-import { finite, formatNumber } from "./format.js";
+import { clamp, finite, tickLabel } from "./format.js";
 import { slice } from "./steps.js";
 
 /** @import { Frame, Row } from "./types.js" */
@@ -57,20 +58,24 @@ export const marginals = {
     /** @type {string[]} */
     const names = layer.names;
     const parts = names.map((name, i) => {
-      const [low, high] = layer.ranges[i].map((/** @type {number} */ end) => formatNumber(end, 3));
-      const texts = [low, name, high].map((text) => note(text.replace(/^-/, "−")));
-      const line = svg("line", { class: "dpl-rule" });
-      group.append(line, ...texts);
-      return { line, texts };
+      const axis = { label: "", range: layer.ranges[i] };
+      const ticks = ticksOf(axis, axis.range, 12);
+      const ends = [ticks[0], ticks[ticks.length - 1]].map((end) => ({ end, text: note(tickLabel(end)) }));
+      const [line, title] = [svg("path", { class: "dpl-rule", fill: "none" }), note(name)];
+      group.append(line, title, ...ends.map(({ text }) => text));
+      return { axis, ends, line, title };
     });
     return () => {
       const { x0, x1 } = card.frame;
       rowsOf(card.frame, names.length).forEach(({ foot }, i) => {
-        const { line, texts: [low, name, high] } = parts[i];
-        set(line, { x1: x0, x2: x1, y1: foot, y2: foot });
-        put(low, x0, foot + 14);
-        put(name, (x0 + x1) / 2, foot + 14, "middle");
-        put(high, x1, foot + 14, "end");
+        const { axis, ends, line, title } = parts[i];
+        const place = pixels(axis, axis.range, x0, x1);
+        set(line, { d: `M${x0} ${foot}H${x1}${ends.map(({ end }) => `M${place(end)} ${foot}v4`).join("")}` });
+        put(title, (x0 + x1) / 2, foot + 14, "middle");
+        for (const { end, text } of ends) {
+          const half = card.widest([text.textContent ?? ""]) / 2;
+          put(text, clamp(place(end), x0 + half, x1 - half), foot + 14, "middle");
+        }
       });
     };
   },

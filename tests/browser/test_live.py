@@ -430,6 +430,23 @@ def test_no_line_is_drawn_over_a_label_of_a_mark(everything: Any) -> None:
     assert drawn == sorted(drawn, reverse=True)
 
 
+def test_columns_have_round_numbers_at_their_places(everything: Any) -> None:
+    """Not the ends of the axis, such as -0.962 visits."""
+    card = everything.locator('[data-panel="marginals"]')
+    texts = card.locator("svg .dpl-note:not(.dpl-pinned)").evaluate_all(
+        "nodes => nodes.map(n => n.getBoundingClientRect()).map(b => [b.x, b.right, b.y])"
+    )
+    numbers = card.locator("svg .dpl-note:not(.dpl-pinned)").all_text_contents()
+    paths = card.locator("path.dpl-rule").evaluate_all(
+        "nodes => nodes.map(n => n.getAttribute('d'))"
+    )
+    assert numbers == ["age (years)", "10", "110", "visits per year", "0", "70"]
+    assert [path.count("v4") for path in paths] == [2, 2]
+    for row in (texts[:3], texts[3:]):
+        title, low, high = row
+        assert low[1] < title[0] < title[1] < high[0]
+
+
 def test_several_clouds_share_a_card_and_all_of_them_move(everything: Any) -> None:
     count = """() => {
       const canvas = document.querySelector('[data-panel="centres"] canvas');
