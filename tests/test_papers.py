@@ -473,6 +473,25 @@ def test_a_logarithmic_axis_is_numbered_where_it_was_measured() -> None:
         assert tuple(axis.ticktext) == ("400", "800", "1,600", "3,200")
 
 
+def test_heights_on_a_logarithmic_axis_are_numbers_in_full() -> None:
+    """Not "5", "10k", "5", "1000" one above the other."""
+    drawn = reproduction_figure(stored_result("dp-em-table-noise").reproduction)
+    axes = [axis for axis in drawn.select_yaxes() if axis.type == "log"]
+    assert axes
+    for axis in axes:
+        assert [float(text.replace(",", "")) for text in axis.ticktext] == list(axis.tickvals)
+        assert {"10", "100", "1,000", "10,000"} >= set(axis.ticktext) > {"100"}
+    small = reproduction_figure(stored_result("robust-em-figure-5").reproduction)
+    for axis in small.select_yaxes():
+        assert 2 < len(axis.ticktext) <= 9
+        assert "10⁻⁶" in axis.ticktext
+
+
+def test_half_a_column_is_no_number_on_an_axis() -> None:
+    drawn = reproduction_figure(stored_result("gmm-release-figure-5").reproduction)
+    assert {tuple(axis.ticktext) for axis in drawn.select_xaxes()} == {("2", "3", "4", "5", "6")}
+
+
 def test_bars_with_names_stand_on_an_axis_of_names() -> None:
     """A scale of numbers has no place for them, and leaves them out."""
     table = stored_result("gmm-release-table-1").reproduction

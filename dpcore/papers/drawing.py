@@ -28,6 +28,7 @@ WORDS_HEIGHT = 320  # of ten ranks
 HEAD = 20  # letters of a line above a list of words
 LEAST_HEIGHT = 130  # of a panel among many
 FEW = 4  # panels side by side that all have room for numbers on their axes
+FEW_WHOLE = 10  # steps of a line along x that each have their number
 ALONE = 3  # panels side by side, at most, that each have a page's width to themselves there
 PLOT, LINE = 300, 29  # pixels on a page: of a panel without its legend, and of a line of the legend
 MARGIN = 48  # above and below a figure on a page, pixels
@@ -238,12 +239,56 @@ def _axes(
         y["range"] = [0.0, 1.15 * max(float(row["y"]) for row in rows)]
     if panel.log_x and rows:  # every place that was measured, and no digit between them
         places = sorted({float(row["x"]) for row in rows})
-        x |= {"tickvals": places, "ticktext": [f"{float(f'{place:.3g}'):,g}" for place in places]}
+        x |= _numbered(places)
+    elif panel.kind == "lines" and (whole := _whole(rows)):
+        x |= _numbered(whole)
+    if panel.log_y and len(ticks := _decades(rows)) > 1:
+        y |= _numbered(ticks)
     if many:
         x["showticklabels"] = y["showticklabels"] = False
     names = panel.kind == "bars"  # on a scale of numbers, bars with names are left out
     fig.update_xaxes(type="category" if names else _scale(panel.log_x), **x, **here)
     fig.update_yaxes(type=_scale(panel.log_y), **y, **here)
+
+
+def _numbered(places: Sequence[float]) -> dict[str, Any]:
+    """Numbers in full beside an axis, at these places; far from 1 as powers of ten."""
+    return {"tickvals": list(places), "ticktext": [_number(place) for place in places]}
+
+
+def _number(place: float) -> str:
+    """A number beside an axis.
+
+    >>> _number(1600.0), _number(0.02), _number(1e6), _number(1e-7)
+    ('1,600', '0.02', '10⁶', '10⁻⁷')
+    """
+    power = round(math.log10(place)) if place > 0.0 else 0
+    if not -4 < power < 6 and math.isclose(place, 10.0**power):
+        return "10" + str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{float(f'{place:.3g}'):,g}"
+
+
+def _whole(rows: Sequence[Row]) -> list[float]:
+    """The whole numbers from the first place to the last, where a few rows have only such."""
+    places = sorted({float(row["x"]) for row in rows})
+    if not places or any(place % 1.0 for place in places) or places[-1] - places[0] > FEW_WHOLE:
+        return []
+    return [float(place) for place in range(int(places[0]), int(places[-1]) + 1)]
+
+
+def _decades(rows: Sequence[Row]) -> list[float]:
+    """Powers of ten among the heights of some rows, at most eight; of fewer than three decades, 2
+    and 5 too."""
+    heights = [float(row["y"]) for row in rows if row["y"] is not None and float(row["y"]) > 0.0]
+    if not heights:
+        return []
+    low, high = min(heights), max(heights)
+    marks = (1.0,) if high > 1e3 * low else (1.0, 2.0, 5.0)
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    every = math.ceil((last - first) / 8) or 1
+    powers = (power for power in range(first, last + 1) if power % every == 0)
+    places = [mark * 10.0**power for power in powers for mark in marks]
+    return [place for place in places if low <= place <= high]
 
 
 def _title(panel: Panel, result: Reproduction) -> str:
