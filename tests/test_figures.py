@@ -33,6 +33,7 @@ from dpcore.figures.scene import (
     Panel,
     Points,
     Ring,
+    Rule,
     Scene,
     Spots,
     at_step,
@@ -813,6 +814,17 @@ def test_where_every_fit_is_far_below_the_limits_the_best_of_them_is_inside(mode
         assert low < np.max(np.median(grid.utility, axis=1)) < high
         assert low < found.references.converged_utility < high
         assert high - low < 2.0 * less + (usual[1] - usual[0])
+
+
+def test_under_the_lowest_line_there_is_room_for_its_label() -> None:
+    """18 pixels of a curve's 95 on a low screen; with less, labels stood far above two lines."""
+    rows = pd.DataFrame({"age": np.random.default_rng(0).permutation(500) * 0.2})
+    table = dp.load(rows, schema=dp.Schema.from_bounds({"age": (0.0, 110.0)}))
+    found = dp.study(table, Setting("kmeans", components=2, metric="nicv"), draws=2)
+    curve = study_scene(found).panels[2]
+    (exact, *_) = (layer.y for layer in curve.layers if isinstance(layer, Rule))
+    low, high = curve.y.range
+    assert (exact - low) / (high - low) > 18 / 95
 
 
 def test_numbers_beyond_the_axis_are_counted() -> None:

@@ -222,7 +222,7 @@ def _heights(
     if -np.inf < best < low:
         low = best - (high - best) / 5
     room = (high - low) or span
-    return float(low - 0.06 * room), float(high + (0.18 if falls else 0.1) * room)
+    return float(low - 0.06 * room), float(high + (0.26 if falls else 0.1) * room)
 
 
 def _least(most: float, *values: ArrayLike) -> float:
