@@ -4,10 +4,9 @@
 
 The mutants are those of cosmic-ray's operators, one of each place before a second one of any, for a
 sum has eleven mutants and a comparison few. What changes annotations alone is no mutant. A
-mutant is run in a process forked from one that has collected all tests (``warm.py``); one that lies
-outside functions is written into a copy of the tree and run there by a fresh pytest. One that takes
-60 seconds and 8 times as long as whole code does is killed by the time limit. What is recorded in
-the folder is not run again.
+mutant is written into a copy of the tree and its tests run there. One that takes 60 seconds and 8
+times as long as whole code does is killed by the time limit. What is recorded in the folder is not
+run again.
 """
 
 from __future__ import annotations
@@ -15,17 +14,15 @@ from __future__ import annotations
 import argparse
 import ast
 import json
-import os
 import random
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
-from .lanes import ROOT, Cover, copied, run, statement_lines
-from .warm import REFUSED, Warm
+from .lanes import ROOT, statement_lines
+from .plant import verdicts
 
 ROOMS = ("wall", "privacy", "mechanisms", "releases")
 SAMPLE, SEED = 160, 2026
@@ -34,7 +31,6 @@ OPERATORS = (
     "ReplaceFalse", "ReplaceAnd", "ReplaceOr", "ReplaceUnary", "ReplaceBreak", "ReplaceContinue",
     "AddNot", "ZeroIterationForLoop", "ExceptionReplacer", "RemoveDecorator",
 )  # fmt: skip
-WORKERS = 2
 
 
 @dataclass(frozen=True)
@@ -47,20 +43,23 @@ class Mutant:
     operator: str
     occurrence: int
 
-    def source(self) -> str:
-        """The file with the mutant in it."""
+    def planted_in(self, source: str) -> str:
+        """The source with the mutant."""
         from cosmic_ray.mutating import mutate_code
         from cosmic_ray.plugins import get_operator
 
-        known = (ROOT / self.file).read_text(encoding="utf-8")
-        found = mutate_code(known, get_operator(self.operator)(), self.occurrence)
+        found = mutate_code(source, get_operator(self.operator)(), self.occurrence)
         assert isinstance(found, str)
         return found
 
+    def lines(self) -> range:
+        """Lines of the statement that changes."""
+        return statement_lines((ROOT / self.file).read_text("utf-8"), self.line, self.line)
+
     def change(self) -> str:
         """The changed line, before and after."""
-        before = (ROOT / self.file).read_text(encoding="utf-8").splitlines()
-        after = self.source().splitlines()
+        known = (ROOT / self.file).read_text(encoding="utf-8")
+        before, after = known.splitlines(), self.planted_in(known).splitlines()
         if len(before) != len(after):
             return before[self.line - 1].strip() + "  ->  (removed)"
         pairs = [(b, a) for b, a in zip(before, after, strict=True) if a != b]
@@ -121,35 +120,12 @@ class _Bare(ast.NodeTransformer):
 
 def _differs(mutant: Mutant) -> bool:
     """Whether the mutant is code, and other code than the whole one."""
+    known = (ROOT / mutant.file).read_text(encoding="utf-8")
     try:
-        mutated = ast.parse(mutant.source())
+        mutated = ast.parse(mutant.planted_in(known))
     except SyntaxError:
         return False
-    known = ast.parse((ROOT / mutant.file).read_text(encoding="utf-8"))
-    return ast.dump(_Bare().visit(mutated)) != ast.dump(_Bare().visit(known))
-
-
-def judged(warm: Warm, cover: Cover, tree: Path, mutant: Mutant) -> str | None:
-    """The test that kills a mutant; ``None``: it survives all tests that run its line."""
-    known = (ROOT / mutant.file).read_text(encoding="utf-8")
-    mutated = mutant.source()
-    tests = cover.tests(mutant.file, statement_lines(known, mutant.line, mutant.line))
-    stages = [(some, cover.expected(some)) for some in cover.staged(tests)]
-    for some, seconds in stages:
-        told = warm.verdict(mutant.file, mutated, some, seconds, Path(f"{tree}-fork"))
-        if told is None:
-            continue
-        if told.startswith(REFUSED):
-            break
-        return told
-    else:
-        return None
-    (tree / mutant.file).write_text(mutated, encoding="utf-8")
-    try:
-        verdicts = (run(tree, some, seconds) for some, seconds in stages)
-        return next((verdict.caught_by for verdict in verdicts if verdict.caught), None)
-    finally:
-        (tree / mutant.file).write_text(known, encoding="utf-8")
+    return ast.dump(_Bare().visit(mutated)) != ast.dump(_Bare().visit(ast.parse(known)))
 
 
 # --- the table ------------------------------------------------------------------------------------
@@ -181,28 +157,15 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("rooms", nargs="*", default=ROOMS)
     asked = parser.parse_args()
-    folder, cover = asked.folder.resolve(), Cover(asked.folder.resolve())
+    folder = asked.folder.resolve()
     samples = zip_longest(*(sample(room) for room in asked.rooms))
     kept = recorded(folder, asked.rooms)
     every = (mutant for some in samples for mutant in some if mutant is not None)
     todo = [mutant for mutant in every if tuple(asdict(mutant).values()) not in kept]
-    sys.path.insert(0, str(ROOT / "tests"))
-    warm = Warm()
-    children = []
-    for worker in range(WORKERS):
-        child = os.fork()
-        if child == 0:
-            tree = copied(folder / f"mutant-tree-{worker}")
-            for mutant in todo[worker::WORKERS]:
-                out = folder / f"mutants-{mutant.room}.jsonl"
-                killed_by = judged(warm, cover, tree, mutant)
-                record = asdict(mutant) | {"change": mutant.change(), "killed_by": killed_by}
-                with out.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(record) + "\n")
-            os._exit(0)
-        children.append(child)
-    for child in children:
-        os.waitpid(child, 0)
+    for mutant, verdict in zip(todo, verdicts(folder, todo), strict=True):
+        record = asdict(mutant) | {"change": mutant.change(), "killed_by": verdict.caught_by}
+        with (folder / f"mutants-{mutant.room}.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
     for room in asked.rooms:
         records = list(recorded(folder, [room]).values())
         left = [record for record in records if record["killed_by"] is None]

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Queue
-from typing import Any
+from typing import Any, Protocol
 
 from .lanes import ROOT, Cover, Verdict, copied, mapped, run, statement_lines
 
@@ -35,6 +35,20 @@ KNOWS = (
 ROOMS = (
     "wall", "accounting", "releases", "models", "evaluation", "loader", "pages", "command line",
 )  # fmt: skip
+
+
+class Change(Protocol):
+    """What can be planted: a bug of the list, or a mutant."""
+
+    @property
+    def file(self) -> str:
+        """The file that it changes."""
+
+    def planted_in(self, source: str) -> str:
+        """The source with it."""
+
+    def lines(self) -> range:
+        """Lines of the statements that change."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +82,12 @@ def bugs() -> list[Bug]:
 
 
 @contextmanager
-def planted(tree: Path, some: Sequence[Bug]) -> Iterator[None]:
-    """The tree with these bugs, and afterwards without."""
-    before = {bug.file: (tree / bug.file).read_text(encoding="utf-8") for bug in some}
+def planted(tree: Path, some: Sequence[Change]) -> Iterator[None]:
+    """The tree with these changes, and afterwards without."""
+    before = {change.file: (tree / change.file).read_text(encoding="utf-8") for change in some}
     now = dict(before)
-    for bug in some:
-        now[bug.file] = bug.planted_in(now[bug.file])
+    for change in some:
+        now[change.file] = change.planted_in(now[change.file])
     try:
         for file, text in now.items():
             (tree / file).write_text(text, encoding="utf-8")
@@ -83,14 +97,32 @@ def planted(tree: Path, some: Sequence[Bug]) -> Iterator[None]:
             (tree / file).write_text(text, encoding="utf-8")
 
 
-def by_covering_tests(tree: Path, bug: Bug, cover: Cover) -> Verdict:
+def by_covering_tests(tree: Path, change: Change, cover: Cover) -> Verdict:
     """What the quick tests say that run the changed lines."""
-    with planted(tree, [bug]):
-        for tests in cover.staged(cover.tests(bug.file, bug.lines())) if _is_python(bug) else ():
-            verdict = run(tree, tests, cover.expected(tests))
+    with planted(tree, [change]):
+        tests = cover.tests(change.file, change.lines()) if change.file.endswith(".py") else ()
+        for some in cover.staged(tests):
+            verdict = run(tree, some, cover.expected(some))
             if verdict.caught:
                 return verdict
     return Verdict(None)
+
+
+def verdicts(folder: Path, some: Sequence[Change]) -> Iterator[Verdict]:
+    """What those tests say of each change, in their order; two are planted at a time."""
+    cover, trees = Cover(folder), Queue[Path]()
+    for worker in range(2):
+        trees.put(copied(folder / f"tree-{worker}"))
+
+    def look(change: Change) -> Verdict:
+        tree = trees.get()
+        try:
+            return by_covering_tests(tree, change, cover)
+        finally:
+            trees.put(tree)
+
+    with ThreadPoolExecutor(2) as pool:
+        yield from pool.map(look, some)
 
 
 def by_lane(tree: Path, some: Sequence[Bug], words: Sequence[str]) -> dict[int, str]:
@@ -112,31 +144,15 @@ def by_lane(tree: Path, some: Sequence[Bug], words: Sequence[str]) -> dict[int, 
     return caught
 
 
-def _is_python(bug: Bug) -> bool:
-    return bug.file.endswith(".py")
-
-
 def quick(folder: Path, some: Sequence[Bug], keep: Callable[[Bug, str | None], None]) -> None:
     """Plant every bug for the quick lane."""
-    cover, trees = Cover(folder), Queue[Path]()
-    for worker in range(2):
-        trees.put(copied(folder / f"tree-{worker}"))
     left: list[Bug] = []
-
-    def look(bug: Bug) -> None:
-        tree = trees.get()
-        try:
-            verdict = by_covering_tests(tree, bug, cover)
-        finally:
-            trees.put(tree)
+    for bug, verdict in zip(some, verdicts(folder, some), strict=True):
         if verdict.caught:
             keep(bug, verdict.caught_by)
         else:
             left.append(bug)
-
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(look, some))
-    lane = by_lane(trees.get(), left, ("-n", "2", "--dist", "worksteal"))
+    lane = by_lane(folder / "tree-0", left, ("-n", "2", "--dist", "worksteal"))
     for bug in left:
         keep(bug, lane.get(bug.number))
 
