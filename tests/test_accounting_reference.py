@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,22 +63,16 @@ def mixture_pairs(inputs: Row) -> list[Event]:
     ]
 
 
-def poisson(inputs: Row) -> list[Event]:
-    """Every row in the sample with one probability; a row is added or removed."""
+def sampled(inputs: Row, **how: Any) -> list[Event]:
+    """Normal noise on samples."""
     gaussian = Gaussian(inputs["noise_multiplier"])
-    how: Row = {"sampling": "poisson", "adjacency": "add_remove"}
     return [
         Event(gaussian, inputs["num_compositions"], sampling_rate=inputs["sampling_rate"], **how)
     ]
 
 
-def fixed_size(inputs: Row) -> list[Event]:
-    """A sample of fixed size; a row is replaced."""
-    gaussian = Gaussian(inputs["noise_multiplier"])
-    how: Row = {"sampling": "without_replacement", "adjacency": "replace_one"}
-    return [
-        Event(gaussian, inputs["num_compositions"], sampling_rate=inputs["sampling_rate"], **how)
-    ]
+poisson = partial(sampled, sampling="poisson", adjacency="add_remove")
+fixed_size = partial(sampled, sampling="without_replacement", adjacency="replace_one")
 
 
 def by(method: str | Accountant, events: Callable[[Row], list[Event]]) -> Callable[[Row], float]:

@@ -120,6 +120,8 @@ def test_it_is_run_in_a_kernel_of_its_own_and_saved(tmp_path: Path) -> None:
 def test_where_somebody_looks_pictures_move_and_sliders_redraw_them(tmp_path: Path) -> None:
     """A kernel with somebody in front: Plotly beside the still picture, and a widget."""
     needs_kernel()
+    from nbformat import v4
+
     cells = [
         "import plotly.graph_objects as go\n"
         "from dpcore.figures.notebook import play, show\n"
@@ -128,23 +130,10 @@ def test_where_somebody_looks_pictures_move_and_sliders_redraw_them(tmp_path: Pa
         "show(draw(2.0))",
         "play(draw, slope=[1.0, 2.0, 3.0])",
     ]
-    book = {
-        "cells": [
-            {
-                "cell_type": "code",
-                "id": f"c{i}",
-                "metadata": {},
-                "source": source,
-                "outputs": [],
-                "execution_count": None,
-            }
-            for i, source in enumerate(cells)
-        ],
-        "metadata": {"kernelspec": {"name": "python3", "display_name": "", "language": "python"}},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
-    (tmp_path / "live.ipynb").write_text(json.dumps(book), encoding="utf-8")
+    kernel = {"name": "python3", "display_name": "", "language": "python"}
+    codes = [v4.new_code_cell(cell) for cell in cells]
+    book = v4.new_notebook(cells=codes, metadata={"kernelspec": kernel})
+    (tmp_path / "live.ipynb").write_text(v4.writes(book), encoding="utf-8")
     look = (
         "import json; from pathlib import Path; from dpcore.figures.notebook import execute;"
         "book = execute(Path('live.ipynb'), timeout=300.0);"

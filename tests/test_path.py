@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy
 from scipy.optimize import brentq
+from studio.answers import delta_of
 
 from app import path
 from app.lesson import sections
@@ -27,12 +28,6 @@ QUICK = {one.__name__: one for one in path.SCREENS if one is not path.em}
 @cache
 def made(name: str) -> Screen:
     return path.em() if name == "em" else QUICK[name]()
-
-
-def delta_of(mu: float, epsilon: float) -> float:
-    """Balle, Wang 2018, Theorem 8."""
-    tail = math.exp(epsilon) * scipy.stats.norm.cdf(-mu / 2.0 - epsilon / mu)
-    return float(scipy.stats.norm.cdf(mu / 2.0 - epsilon / mu) - tail)
 
 
 def tail_of(epsilon: float) -> float:

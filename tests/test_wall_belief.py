@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,6 +13,7 @@ import wording
 from adversary import worst_of
 from sealed_rows import boxed, session_of
 from support import every
+from test_wall_outcomes import HOSTILE
 
 from dpcore.arrays import Array
 from dpcore.errors import InputError, WallError
@@ -113,16 +113,6 @@ def test_the_papers_seven_noises_are_one_release_of_1_18_sigma() -> None:
         scale = multiplier * shape.l2_sensitivity("replace_one") * shape.scale(name)
         assert scale == pytest.approx(math.sqrt(7) * bound, rel=1e-6)
     assert shape.l2_sensitivity("replace_one") == pytest.approx(math.sqrt(1 - COUNTED**2))
-
-
-HOSTILE: dict[str, Callable[[Array], Array]] = {
-    "signed": lambda s: s,
-    "huge": lambda s: 1e300 * s,
-    "undefined": lambda s: np.where(s > 0, np.nan, 0.2),
-    "infinite": lambda s: np.where(s > 0, np.inf, -np.inf),
-    "jumping": lambda s: np.where(np.sin(1e3 * s) > 0, 1.0, 0.0),
-    "yes or no": lambda s: s > 0,
-}
 
 
 @pytest.mark.parametrize("trick", HOSTILE)

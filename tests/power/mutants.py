@@ -21,6 +21,8 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
+from dpcore.accounting.binomial_bounds import rate_bounds
+
 from .lanes import ROOT, statement_lines
 from .plant import verdicts
 
@@ -131,15 +133,6 @@ def _differs(mutant: Mutant) -> bool:
 # --- the table ------------------------------------------------------------------------------------
 
 
-def interval(survivors: int, mutants: int) -> tuple[float, float]:
-    """The share of survivors with 95% confidence (Clopper, Pearson 1934)."""
-    from scipy.stats import beta
-
-    low = beta.ppf(0.025, survivors, mutants - survivors + 1) if survivors else 0.0
-    high = beta.ppf(0.975, survivors + 1, mutants - survivors) if survivors < mutants else 1.0
-    return float(low), float(high)
-
-
 def recorded(folder: Path, rooms: Sequence[str]) -> dict[tuple[Any, ...], dict[str, Any]]:
     """What is known of the mutants of some rooms."""
     paths = [folder / f"mutants-{room}.jsonl" for room in rooms]
@@ -169,7 +162,7 @@ def main() -> None:
     for room in asked.rooms:
         records = list(recorded(folder, [room]).values())
         left = [record for record in records if record["killed_by"] is None]
-        low, high = interval(len(left), len(records))
+        low, high = rate_bounds(len(left), len(records), 0.95)
         print(f"{room}: {len(left)} of {len(records)} survive ({low:.1%} to {high:.1%})")
         for record in left:
             print(f"  {record['file']}:{record['line']}  {record['operator']}  {record['change']}")
