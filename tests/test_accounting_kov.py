@@ -131,17 +131,6 @@ def test_never_above_adding_advanced_composition_or_the_closed_form(
     assert found <= closed_form(each, counts, slack) * (1 + 1e-9)
 
 
-@examples(40)
-@given(st.floats(0.01, 1.0), st.integers(1, 300), st.floats(-20.0, -3.0))
-def test_monotone_in_epsilon_count_and_delta(each: float, count: int, log_delta: float) -> None:
-    delta, events = math.exp(log_delta), boxes((each, count), (0.3, 2))
-    base = epsilon(events, delta)
-    assert epsilon(boxes((each, count + 1), (0.3, 2)), delta) >= base * (1 - 1e-12)
-    assert epsilon(boxes((each * 1.1, count), (0.3, 2)), delta) >= base * (1 - 1e-12)
-    assert epsilon(events, delta * 2.0) <= base * (1 + 1e-12)
-    assert float(KOV.delta(events, base)) == pytest.approx(delta, rel=1e-8) or base == 0.0
-
-
 def test_gaussians_enter_by_their_pairs_and_cost_no_less_than_exactly() -> None:
     events = [Event(Gaussian(20.0), count=50)]
     found = compose(events, "kov", delta=DELTA)

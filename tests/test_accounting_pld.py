@@ -259,23 +259,6 @@ def test_positions_are_the_inverse_of_losses(name: str) -> None:
             np.testing.assert_allclose(piece.position(loss)[clear], x[clear], atol=1e-6)
 
 
-@pytest.mark.full
-@examples(15)
-@given(
-    st.floats(0.4, 8.0), st.floats(1e-3, 0.5), st.integers(1, 300), st.sampled_from([1e-9, 1e-5])
-)
-def test_monotone_in_noise_rate_count_and_delta(
-    noise: float, rate: float, count: int, delta: float
-) -> None:
-    for make in (poisson, fixed_size):
-        base = PLD.epsilon([make(noise, rate, count)], delta)
-        near = 1.0 + 2e-4  # what two lattices may differ by
-        assert PLD.epsilon([make(1.2 * noise, rate, count)], delta) <= base * near
-        assert PLD.epsilon([make(noise, min(1.0, 1.2 * rate), count)], delta) * near >= base
-        assert PLD.epsilon([make(noise, rate, 2 * count)], delta) * near >= base
-        assert PLD.epsilon([make(noise, rate, count)], 2 * delta) <= base * near
-
-
 def test_a_sample_of_everybody_is_no_sample() -> None:
     plain = float(compose([Event(Gaussian(3.0), 50)], "exact", delta=1e-6).epsilon)
     for make in (poisson, fixed_size):

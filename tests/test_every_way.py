@@ -98,6 +98,7 @@ def test_some_ways_protect_the_replacement_of_a_row_alone(
     with pytest.raises(dp.InputError) as refusal:
         dp.fit(model, small(model, "plain"), privacy=asked, seed=0, **words)
     assert refusal.value.field == "adjacency"
+    assert "replace_one" in refusal.value.remedy
 
 
 ODD = {

@@ -48,13 +48,13 @@ from dpcore.privacy import Event, Gaussian
 from dpcore.privacy.guarantee import show_delta
 from dpcore.registry import PAPERS
 
-PAGE = """
-import streamlit as st
+VIEW = """
 from app.frame import frame
-from app.views.learn import page
+from app.views.{} import page
 frame()
 page()
 """
+PAGE = VIEW.format("learn")
 EACH = pytest.mark.parametrize("lesson", LESSONS, ids=[one.name for one in LESSONS])
 PLAYED = [one for one in LESSONS if one.page]  # the others are arithmetic
 LINKED = pytest.mark.parametrize("lesson", PLAYED, ids=[one.name for one in PLAYED])
@@ -434,14 +434,6 @@ def test_each_word_hides_its_thing_and_one_click_shows_all(
         assert all(f'data-live="{name}"' in told(at) for name in covered.values())
 
 
-VIEW = """
-from app.frame import frame
-from app.views.{} import page
-frame()
-page()
-"""
-
-
 def told(at: AppTest) -> str:
     return "".join(html_texts(at))
 
@@ -552,13 +544,6 @@ def test_a_link_in_a_document_opens_the_page_it_names() -> None:
     assert at.selectbox[0].value == "results-utility"
     assert at.query_params["read"] == "results-utility"
     at.selectbox(key="document").set_value("glossary").run()
-    assert any("**Accountant.**" in str(one.value) for one in at.markdown)
-
-
-def test_a_document_is_read_on_the_page() -> None:
-    at = AppTest.from_string(PAGE, default_timeout=300).run()
-    at.selectbox(key="document").set_value("glossary").run()
-    assert not at.exception
     assert any("**Accountant.**" in str(one.value) for one in at.markdown)
 
 

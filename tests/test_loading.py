@@ -316,13 +316,6 @@ def test_categories_written_as_numbers_are_recognised_beside_missing_cells(tmp_p
     assert rows_of(load(path, schema=schema)) == expected
 
 
-def test_a_table_of_words_only_can_be_fitted_through_its_categories(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text("region\nnorth\nsouth\n")
-    schema = Schema.parse('[columns.region]\ntype = "category"\ncategories = ["north", "south"]')
-    assert rows_of(load(path, schema=schema)) == [[1.0, -1.0], [-1.0, 1.0]]
-
-
 def corrupted(whole: bytes) -> Callable[[st.DataObject], bytes]:
     """Draws of a file with some bytes replaced or its end cut off."""
 

@@ -43,13 +43,6 @@ def test_exact_fits_rehearsals_and_scores_are_refused(
         release.score(sealed.with_schema(sealed.schema))  # type: ignore[arg-type]
 
 
-def test_a_release_is_not_locked(monkeypatch: pytest.MonkeyPatch, sealed: PrivateTable) -> None:
-    monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
-    fit = dp.fit("gmm", sealed, privacy=BUDGET, n_components=2, iterations=2)
-    assert fit.guarantee.epsilon == pytest.approx(1.0)
-    assert not fit.guarantee.rehearsal
-
-
 def test_only_what_comes_with_the_package_is_open_to_all(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -64,8 +57,6 @@ def test_only_what_comes_with_the_package_is_open_to_all(
             table = dp.load(source, schema=schema, out_of_core=out_of_core)
             with pytest.raises(WallError, match="locked"):
                 dp.fit("gmm", table, privacy=None, n_components=2, iterations=1)
-    for name in ("bundled:iris", "generated:50x2x2x0"):
-        dp.fit("gmm", dp.load(name), privacy=None, n_components=2, iterations=1)
 
 
 def test_simulated_and_published_rows_are_open_to_all(monkeypatch: pytest.MonkeyPatch) -> None:

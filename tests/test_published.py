@@ -141,16 +141,6 @@ def test_reasons_name_the_equations_that_are_not_covered() -> None:
     assert any("norm" in reason for reason in claim.reasons)
 
 
-def test_proved_mode_claims_nothing() -> None:
-    assert dp.fit("gmm", table(), privacy=replace(PAPER, mode="proved")).guarantee.claim is None
-
-
-def test_add_remove_is_refused() -> None:
-    with pytest.raises(dp.InputError, match="adjacency") as refusal:
-        dp.fit("gmm", table(), privacy=replace(PAPER, adjacency="add_remove"))
-    assert "replace_one" in refusal.value.remedy
-
-
 def test_exact_counting_of_laplace_noise_is_refused() -> None:
     with pytest.raises(dp.InputError, match="accountant"):
         dp.fit("gmm", table(), privacy=replace(PAPER, accountant="exact"), combination="LLG")

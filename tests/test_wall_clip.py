@@ -166,13 +166,6 @@ def test_categories_become_indicators_and_others_count_for_none() -> None:
     np.testing.assert_array_equal(units, [[1, -1], [-1, 1], [-1, -1], [-1, -1]])
 
 
-def test_numbered_categories_survive_a_missing_cell() -> None:
-    schema = Schema((Column("grade", type="category", categories=("1", "2")),))
-    np.testing.assert_array_equal(
-        seen([[1.0], [2.0], [np.nan]], schema), [[1, -1], [-1, 1], [-1] * 2]
-    )
-
-
 def test_a_table_without_bounds_is_refused() -> None:
     table = PrivateTable.seal(pd.DataFrame({"a": [1.0]}), None)
     for private in (True, False):

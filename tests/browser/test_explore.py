@@ -498,29 +498,6 @@ def test_a_click_on_a_step_stops_there(explore: Any) -> None:
 # ---------------------------------------------------------------- links and choices
 
 
-def test_a_link_brings_back_the_same_state(explore: Any) -> None:
-    page = explore(f"?{SMALL}&noise=3&clip=0.8&count_by=zcdp")
-    release(page, 0.35)
-
-    def state() -> tuple[Any, ...]:
-        return (
-            epsilon(page),
-            paths(page, BOLD),
-            paths(page, EXACT),
-            text(page, LINE),
-            text(page, '[data-live="sentence"]'),
-            page.locator(BOX).input_value(),
-            page.locator(THUMB).first.get_attribute("aria-valuetext"),
-            page.evaluate("location.search"),
-        )
-
-    before = state()
-    page.reload()
-    wait_until_complete(page)
-    assert state() == before
-    assert "zCDP" in page.get_by_role("combobox", name="Composition").input_value()
-
-
 def test_new_noise_moves_the_private_fit_and_one_person_less_moves_both(explore: Any) -> None:
     page = explore(f"?{SMALL}")
     private, plain = paths(page, BOLD), paths(page, EXACT)
@@ -941,18 +918,6 @@ def test_other_models_follow_the_hand_too(page: Any, server: Any, data: str, mod
         page.wait_for_function(f"document.querySelector('.dpl').dataset.epsilon === '{label}'")
         answered(page, label)
     assert page.evaluate(DRAWN[model]) != before
-
-
-def test_another_model_is_one_choice_away(explore: Any) -> None:
-    page = explore(f"?{SMALL}")
-    says = "([slot, words]) => document.querySelector(slot)?.textContent.includes(words)"
-    choose(page, "Model", "k-means")
-    page.wait_for_function("location.search.includes('model=kmeans')")
-    page.wait_for_selector('[data-panel="private"] .dpl-spot', timeout=60_000)
-    choose(page, "Method", "DPLloyd")
-    page.wait_for_function("location.search.includes('method=dplloyd')")
-    claim = ["[data-live=guarantee]", "The paper says epsilon = 1.00"]
-    page.wait_for_function(says, arg=claim, timeout=60_000)
 
 
 def test_the_attack_on_the_person_taken_out_is_counted(explore: Any) -> None:

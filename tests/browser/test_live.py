@@ -144,16 +144,6 @@ def test_a_late_removal_of_an_earlier_picture_leaves_the_later_one(demo: Any) ->
     assert demo.evaluate(LATE, asked) == [True, False]
 
 
-def test_the_keyboard_moves_the_picture(demo: Any) -> None:
-    demo.locator(THUMB).first.focus()
-    demo.keyboard.press("ArrowRight")
-    demo.keyboard.press("ArrowRight")
-    demo.wait_for_function("document.querySelector('.dpl').dataset.step === '28'")
-    wait_python(demo, "python:28")
-    demo.wait_for_timeout(100)
-    assert root(demo, "step") == "28"
-
-
 def test_a_new_scene_updates_in_place_and_keeps_the_zoom(demo: Any) -> None:
     demo.locator('[data-panel="exact"]').hover()
     demo.locator('[data-panel="exact"] button[title="Zoom in"]').click()
