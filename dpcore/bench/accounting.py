@@ -220,6 +220,10 @@ def _peer_fixed_size() -> peers.Releases:
     return [(peers.google_fixed_size(1.0, RATE), STEPS)]
 
 
+def _accelerated(rate: float, count: int) -> Callable[[], Answer]:
+    return partial(peers.accelerator_rdp_table, rate, _ASKED, DELTAS, count)
+
+
 def _peer_mixture() -> peers.Releases:
     return [(peers.google_laplace(10.0), 40), (peers.google_gaussian(61.06), 30)]
 
@@ -394,13 +398,16 @@ QUESTIONS = (
         Question(
             f"{name}, Rényi: {_GRID}",
             _table("rdp", ours),
-            {"dp-accounting": partial(peers.google_rdp_table, theirs, _ASKED, DELTAS, count)},
+            {
+                "dp-accounting": partial(peers.google_rdp_table, theirs, _ASKED, DELTAS, count),
+                **({} if rate is None else {"dp-accelerator": _accelerated(rate, count)}),
+            },
             scale=EVERY,
         )
-        for name, ours, theirs, count in (
-            ("100 Gaussians", lambda z: Event(Gaussian(z), 100), peers.google_gaussian, 100),
-            ("100 Laplace", lambda z: Event(Laplace(z), 100), peers.google_laplace, 100),
-            ("1,000 Poisson samples, q 0.01", lambda z: _poisson(z, 1000), _sampled, 1000),
+        for name, ours, theirs, count, rate in (
+            ("100 Gaussians", lambda z: Event(Gaussian(z), 100), peers.google_gaussian, 100, 1.0),
+            ("100 Laplace", lambda z: Event(Laplace(z), 100), peers.google_laplace, 100, None),
+            ("1,000 Poisson samples, q 0.01", lambda z: _poisson(z, 1000), _sampled, 1000, RATE),
         )
     ),
 )

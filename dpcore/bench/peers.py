@@ -318,6 +318,25 @@ def accelerator_rdp(noise: float, rate: float, count: int, delta: float) -> Answ
     return lambda: float(peer.compute_epsilon_batch(rate, noise, [count], orders, delta)[0])
 
 
+def accelerator_rdp_table(rate: float, noises: Array, deltas: Array, count: int) -> Table:
+    """A table ``(noises, deltas)`` by one call for each cell; it has none for several."""
+    peer = _loaded("dp-accelerator")
+    orders = peer.DPSGDAccountant(1.0, 1, 1).orders
+
+    def answer() -> Array:
+        return np.array(
+            [
+                [
+                    peer.compute_epsilon_batch(rate, z, [count], orders, d)[0]
+                    for d in deltas.tolist()
+                ]
+                for z in noises.tolist()
+            ]
+        )
+
+    return answer
+
+
 def prv_epsilon(laws: Callable[[Any], Sequence[tuple[Any, int]]], delta: float) -> Answer:
     """laws: given its module, its mechanisms with their counts."""
     peer = _loaded("prv-accountant")
