@@ -221,7 +221,8 @@ def titles() -> dict[str, str]:
 
 
 def _words(name: str) -> str:
-    return name.replace("-", " ").replace("gaussian", "Gaussian").replace("lloyd", "Lloyd")
+    words = name.replace("-", " ").replace("one sided", "one-sided").replace("rank one", "rank-one")
+    return words.replace("gaussian", "Gaussian").replace("lloyd", "Lloyd")
 
 
 def _printed_in(name: str) -> str:
