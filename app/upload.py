@@ -37,7 +37,8 @@ from dpcore.datasets.words import read_vocabulary
 from dpcore.declaration import WORLDS, declarations
 from dpcore.errors import DPCoreError, InputError
 from dpcore.schema import Column, FileFormat, Schema
-from dpcore.schema.forms import DATE_FORMATS, DECIMALS, THOUSANDS, day_of
+from dpcore.schema.document import as_written, toml_value
+from dpcore.schema.forms import DATE_FORMATS, DECIMALS, THOUSANDS
 from dpcore.schema.proposals import Proposal, proposed
 from dpcore.wall.custodian import custodian_count, custodian_documents
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
@@ -493,11 +494,11 @@ def _shown_limits(schema: Schema, file: str) -> None:
         {
             labels["column"]: column.name,
             labels["use"]: column.role,
-            labels["lower"]: _limit_shown(column, column.lower),
-            labels["upper"]: _limit_shown(column, column.upper),
+            labels["lower"]: _shown(column, "lower"),
+            labels["upper"]: _shown(column, "upper"),
             "Categories": ", ".join(column.categories),
             labels["unit"]: column.unit,
-            labels["missing"]: _fill(column.missing),
+            labels["missing"]: _shown(column, "missing"),
         }
         for column in schema.columns
     ]
@@ -507,17 +508,12 @@ def _shown_limits(schema: Schema, file: str) -> None:
     st.dataframe(pd.DataFrame(lines), hide_index=True, placeholder="", width="stretch")
 
 
-def _limit_shown(column: Column, limit: float | None) -> float | str | None:
-    """A limit as the schema file writes it: of dates a day."""
-    day = day_of(limit) if column.type == "date" and limit is not None else None
-    return limit if day is None else day.isoformat()
-
-
-def _fill(missing: float | str | None) -> str:
-    """What stands in for a missing cell, where a schema says so."""
-    if missing is None:
-        return ""
-    return missing if isinstance(missing, str) else f"{missing:g}"
+def _shown(column: Column, key: str) -> str:
+    """A limit or a fill as the schema file writes it: days and numbers stand in one column."""
+    value = as_written(column, key)
+    if value is None or isinstance(value, str):
+        return value or ""
+    return toml_value(value)
 
 
 def _schema(upload: Upload) -> Schema:

@@ -100,13 +100,28 @@ def test_the_limits_of_a_schema_file_are_shown() -> None:
     for (_, line), column in zip(shown.iterrows(), schema.columns, strict=True):
         assert line["Column"] == column.name
         assert line["Use as"] == column.role
-        for bound in ("lower", "upper"):
-            limit = getattr(column, bound)
-            assert (line[f"{bound.capitalize()} limit"] == limit) is (limit is not None)
+    assert list(shown["Lower limit"]) == ["0", "0", ""]
+    assert list(shown["Upper limit"]) == ["110", "200000.5", ""]
     assert list(shown["Categories"]) == ["", "", "north, south"]
     assert list(shown["If missing, use"]) == ["40", "", ""]
     terms = upload_texts.schema_file_sets("limits.toml", "patient", 5000, None)
     assert terms in [one.value for one in at.caption]
+
+
+def test_limits_of_days_and_of_numbers_are_texts_of_one_column(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A column of a table holds values of one kind: else a traceback is printed where it runs."""
+    days = (
+        'type = "date"\nlower = 2019-01-01\nupper = 2025-12-31\nmissing = 2020-02-29\n'
+        "[columns.income]\nlower = 0\nupper = 1000000\nmissing = 0.5\n"
+    )
+    at = given(with_table(b"day,income\n2020-01-01,3\n2021-01-01,4\n"), f"[columns.day]\n{days}")
+    (shown,) = (one.value for one in at.dataframe)
+    assert list(shown["Lower limit"]) == ["2019-01-01", "0"]
+    assert list(shown["Upper limit"]) == ["2025-12-31", "1000000"]
+    assert list(shown["If missing, use"]) == ["2020-02-29", "0.5"]
+    assert "Serialization" not in caplog.text
 
 
 def test_under_the_lock_a_table_of_texts_looks_like_one_of_numbers(

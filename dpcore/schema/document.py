@@ -85,7 +85,7 @@ def written(contents: Mapping[str, Any]) -> str:
             _toml_table("file", {key: getattr(contents["file"], key) for key in FILE_KEYS})
         )
     for column in contents["columns"]:
-        entries = {key: _as_written(column, key) for key in COLUMN_KEYS}
+        entries = {key: as_written(column, key) for key in COLUMN_KEYS}
         parts.append(_toml_table(f"columns.{toml_key(column.name)}", entries))
     sections = [name for name in ("ball", "image") if contents[name] is not None]
     return "\n".join([*parts, *(_toml_table(name, vars(contents[name])) for name in sections)])
@@ -100,7 +100,7 @@ def _columns_of(document: Mapping[str, Any]) -> tuple[Column, ...]:
     return tuple(columns)
 
 
-def _as_written(column: Column, key: str) -> Any:
+def as_written(column: Column, key: str) -> Any:
     """A setting of a column: limits of dates are dates, where they are whole days."""
     value = getattr(column, key)
     if column.type == "date" and isinstance(value, float):
