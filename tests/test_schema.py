@@ -24,6 +24,7 @@ from dpcore.schema import (
     Schema,
     categories_meant,
     category_meant,
+    numbers_of,
     with_numbers,
 )
 from dpcore.schema.forms import DATE_FORMATS, SEPARATORS
@@ -142,6 +143,27 @@ def test_an_id_must_name_a_column_that_says_whose_a_row_is(tmp_path: Path) -> No
         said = f'[table]\nid = "Nr"\n{column}[columns.Nr]\nrole = "{role}"\ntype = "text"\n'
         path.write_text(said)
         assert Schema.from_toml(path).person == "Nr"
+
+
+@pytest.mark.parametrize("role", ["feature", "target"])
+@pytest.mark.parametrize("fill", ["1", "0.5", '"role"'])
+def test_a_fill_that_has_no_effect_is_refused(tmp_path: Path, role: str, fill: str) -> None:
+    """A cell of neither name counts as the first; what dossiers hold still opens."""
+    path = tmp_path / "t.toml"
+    names = "[columns.age]\nlower = 0\nupper = 110\n"
+    names += f'[columns.sex]\nrole = "{role}"\ntype = "binary"\ncategories = ["m", "f"]\n'
+    path.write_text(f"{names}missing = {fill}\n", encoding="utf-8")
+    neither = r"columns\.sex\.missing: it has no effect: .* neither 'm' nor 'f' counts as 'm'"
+    with pytest.raises(InputError, match=neither):
+        Schema.from_toml(path)
+    old = Schema.parse(path.read_text(encoding="utf-8"))
+    frame = pd.DataFrame({"age": 1.0, "sex": ["m", "f", "-", None, "F"]})
+    with pytest.raises(InputError, match=neither):
+        load(frame, schema=old)
+    if role == "feature":
+        assert numbers_of(frame, old)[:, 1].tolist() == [0.0, 1.0, 0.0, 0.0, 0.0]
+    path.write_text(names, encoding="utf-8")
+    assert Schema.from_toml(path).column("sex").missing is None
 
 
 def test_the_documented_format_is_read() -> None:

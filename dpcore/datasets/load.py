@@ -171,7 +171,7 @@ def _public_schema(
 ) -> Schema | None:
     """The schema that was given, or the one that came with the data."""
     if isinstance(schema, Schema):
-        return schema.demand_id()
+        return schema.demand_effective()
     return schema_with(source, array) if schema is None else Schema.from_toml(schema)
 
 

@@ -206,7 +206,7 @@ def fit_grid(
         raise InputError("model", "the data are documents, not rows of numbers", "choose lda")
     if schema is not None and isinstance(table, PrivateTable):
         stated = schema if isinstance(schema, Schema) else Schema.from_toml(schema)
-        table = table.with_schema(stated.demand_id())
+        table = table.with_schema(stated.demand_effective())
     for request in privacy or ():
         demand_privacy(request)
     requests = _charged(_alike(privacy), table.schema)

@@ -352,13 +352,14 @@ class Schema:
     @classmethod
     def of_file(cls, text: str, name: str) -> Schema:
         """Read the text of a schema file that somebody wrote. Raises InputError for every mistake,
-        also that of :meth:`demand_id`."""
-        return cls.parse(text, name).demand_id()
+        also that of :meth:`demand_effective`."""
+        return cls.parse(text, name).demand_effective()
 
-    def demand_id(self) -> Schema:
+    def demand_effective(self) -> Schema:
         """The schema itself. Raises InputError where ``id`` does not name a column that no model
         reads: rows would be protected where persons are meant. (Dossiers of old have such ids.) So
-        does a schema that weighs persons alike, and does not say whose a row is."""
+        does a schema that weighs persons alike, and does not say whose a row is, and one with a
+        fill for a yes or no with names: a cell of neither name counts as the first."""
         if self.id is not None and self.person != self.id:
             listed = any(column.name == self.id for column in self.columns)
             named = "a column that models read" if listed else "no column of the schema"
@@ -373,6 +374,16 @@ class Schema:
                 "no column says whose a row is",
                 'give the column of ids role = "id", or leave it out',
             )
+        for column in self.columns:
+            if column.role not in ("feature", "target") or column.type != "binary":
+                continue
+            if column.categories and column.missing is not None:
+                no, yes = column.categories
+                raise InputError(
+                    f"columns.{column.name}.missing",
+                    f"it has no effect: a cell that is neither {no!r} nor {yes!r} counts as {no!r}",
+                    "remove missing, or write the cells as 0 and 1 and remove the categories",
+                )
         return self
 
     @classmethod
