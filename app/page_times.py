@@ -8,8 +8,10 @@ needs is imported inside functions here, so that its imports are measured too.
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import logging
+import re
 import subprocess
 import sys
 import threading
@@ -18,11 +20,12 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryFile
 from time import perf_counter, sleep
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any
 
-LOOK = 0.002  # seconds between two looks
+LOOK = 0.005  # seconds between two looks
 TURNS = 5  # repetitions of an action; the median one is reported
 PATIENCE = 600.0  # seconds
 HERE = str(Path(__file__).parent)
@@ -62,28 +65,43 @@ class Watch:
         self._thread.join()
 
     def _look(self) -> None:
+        """All stacks are written down at once: to follow the frames of a thread that goes on
+        meanwhile can end the process."""
         last = perf_counter()
-        while not self._ended.wait(LOOK):
-            now = perf_counter()
-            others = (f for i, f in sys._current_frames().items() if i != threading.get_ident())
-            rooms = [room for frame in others if (room := room_of(frame))]
-            for room in rooms or ["waiting"]:
-                self.rooms[room] += (now - last) / max(1, len(rooms))
-            last = now
+        with TemporaryFile(buffering=0) as file:
+            while not self._ended.wait(LOOK):
+                now = perf_counter()
+                file.seek(0)
+                faulthandler.dump_traceback(file)
+                file.truncate(file.tell())
+                file.seek(0)
+                rooms = [room for files in stacks(file.read().decode()) if (room := room_of(files))]
+                for room in rooms or ["waiting"]:
+                    self.rooms[room] += (now - last) / max(1, len(rooms))
+                last = now
 
 
-def room_of(frame: FrameType | None) -> str:
-    """The room that a thread works in, "imports" while it imports; empty where it waits."""
-    if frame is not None and waits(frame):
+def stacks(text: str) -> list[list[str]]:
+    """Files of each thread but the current one, the innermost first, from what
+    :func:`faulthandler.dump_traceback` writes.
+
+    >>> stacks('Thread 0x1 (most ...):\\n  File "a.py", line 1 in f\\n  File "b.py", line 2 in g')
+    [['a.py', 'b.py']]
+    """
+    threads = (part for part in text.split("\n\n") if not part.startswith("Current thread"))
+    return [re.findall(r'^  File "(.*)", line', part, re.MULTILINE) for part in threads]
+
+
+def room_of(files: Sequence[str]) -> str:
+    """The room that a thread works in, "imports" while it imports; empty where it waits.
+
+    files: of its stack, the innermost first.
+    """
+    if not files or files[0] == __file__ or files[0].endswith(WAITING):
         return ""
-    room = ""
-    while isinstance(frame, FrameType):  # of a thread that goes on meanwhile, it may be anything
-        file = frame.f_code.co_filename
-        if IMPORTS in file:
-            return "imports"
-        room = room or _named(file)
-        frame = frame.f_back
-    return room or "other"
+    if any(IMPORTS in file for file in files):
+        return "imports"
+    return next(filter(None, map(_named, files)), "other")
 
 
 def _named(file: str) -> str:
@@ -93,11 +111,6 @@ def _named(file: str) -> str:
     if file.startswith(HERE) and file != __file__:
         return "app"
     return "streamlit" if "streamlit" in Path(file).parts else ""
-
-
-def waits(frame: FrameType) -> bool:
-    """Whether a thread has nothing to do."""
-    return frame.f_code.co_filename == __file__ or frame.f_code.co_filename.endswith(WAITING)
 
 
 class Visit:

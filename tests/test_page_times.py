@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,19 +15,6 @@ from dpcore.cli import main
 from dpcore.errors import InputError
 
 PACKAGE = Path(dpcore.__file__).parent
-
-
-def frame_in(file: str, caller: str = "") -> Any:
-    """A frame of a file, called by one of another."""
-    frames: list[Any] = []
-    space = {"look": lambda: frames.append(sys._getframe(1))}
-    exec(compile("look()", file, "exec"), space)
-    inner = frames[0]
-    if not caller:
-        return inner
-    space["call"] = lambda: exec(compile("look()", file, "exec"), space)
-    exec(compile("call()", caller, "exec"), space)
-    return frames[-1]
 
 
 @pytest.mark.parametrize(
@@ -44,17 +29,17 @@ def frame_in(file: str, caller: str = "") -> Any:
     ],
     ids=["wall", "checks", "app", "streamlit", "imports", "threads"],
 )
-def test_a_frame_has_its_room(file: str, room: str) -> None:
-    assert room_of(frame_in(file)) == room
+def test_a_file_has_its_room(file: str, room: str) -> None:
+    assert room_of([file]) == room
 
 
 def test_a_library_works_for_the_room_that_called_it() -> None:
-    assert room_of(frame_in("/lib/numpy/linalg.py", str(PACKAGE / "models" / "a.py"))) == "models"
+    assert room_of(["/lib/numpy/linalg.py", str(PACKAGE / "models" / "a.py")]) == "models"
 
 
 def test_what_is_imported_is_no_work_of_its_own() -> None:
     body = str(PACKAGE / "models" / "a.py")
-    assert room_of(frame_in(body, "<frozen importlib._bootstrap>")) == "imports"
+    assert room_of([body, "<frozen importlib._bootstrap>"]) == "imports"
 
 
 def test_a_watch_counts_who_works_and_not_who_waits() -> None:
