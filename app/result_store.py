@@ -38,7 +38,7 @@ CLOSED_AT = 1.0  # seconds between two looks at whether a page was closed
 QUICK, USUAL = 5e-4, sys.getswitchinterval()  # seconds between turns with and without a page
 GIVES_WAY = 0.5  # seconds at most that work behind the pages waits for a page at a time
 ALONE = 8  # visitors who may look as often as they like
-ROOM, LAST = 2**29, 4  # bytes of fits that a cache holds, beside its last values
+HELD, LAST = 2**29, 4  # bytes of fits that a cache holds; values that it holds whatever they take
 THERE = 60.0  # seconds after its last run for which a page counts as a visitor's
 
 
@@ -145,7 +145,7 @@ class LRUCache(Generic[T]):
         self._kept[key] = value
         self._kept.move_to_end(key)
         while len(self._kept) > self._size or (
-            len(self._kept) > LAST and sum(map(_bytes_of, self._kept.values())) > ROOM
+            len(self._kept) > LAST and sum(map(_bytes_of, self._kept.values())) > HELD
         ):
             self._kept.popitem(last=False)
         return value

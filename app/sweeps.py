@@ -314,8 +314,9 @@ def work_out(
         return some if dial.name == "delta" and scenario.cost == 1.0 else some[:1]
 
     def background() -> None:
-        best, stops_in_all = references_of(setting, judged, store).converged, len(keys[0][-1])
-        for draws in (range(1), range(affordable(draws_beside(scenario), best, stops_in_all))):
+        best = references_of(setting, judged, store).converged
+        many = affordable(draws_beside(scenario), best, len(dial.stops))
+        for draws in (range(1), range(many)):
             for key in reversed(keys):  # a typed value first
                 if not _left(store.answers.peek(key)):
                     continue

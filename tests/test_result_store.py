@@ -432,7 +432,7 @@ def test_of_fits_that_fill_the_memory_there_are_fewer_draws_or_none(
     monkeypatch.setattr(compute, "ROOM", all_budgets // 2)
     assert compute.affordable(13, best, len(SMALL.budgets(data.rows))) == 1
     monkeypatch.setattr(compute, "MOST_ROOM", all_budgets - 1)
-    with pytest.raises(InputError, match="do not fit into memory"):
+    with pytest.raises(InputError, match="take too much memory"):
         compute.study(SMALL, data, ResultStore())
 
 

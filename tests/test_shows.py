@@ -242,9 +242,7 @@ def test_what_is_picked_in_a_card_is_a_choice_of_the_link(iris: Data) -> None:
     assert picked_of({"name": "gone", "item": 0}, offered, scenario) == {}
     assert list(choices(replace(scenario, show="marginals"), iris)) == ["show"]
     numbers = choices(replace(scenario, show="numbers"), iris)
-    assert list(numbers) == ["show", "x", "y"], (
-        "of which columns the correlation is, and of many all"
-    )
+    assert list(numbers) == ["show", "x", "y"], "a reader picks the two columns"
 
 
 def test_a_picture_that_a_model_does_not_have_is_the_usual_one() -> None:

@@ -122,7 +122,7 @@ MORE_PARTS_THAN_ROWS = (
 )
 
 TOO_LARGE_FOR_MEMORY = (
-    "fits of so many columns and parts at all budgets do not fit into memory",
+    "with so many columns and parts, the fits at all budgets take too much memory",
     "leave columns out, choose fewer parts, or make one fit with dpcore fit",
 )
 
