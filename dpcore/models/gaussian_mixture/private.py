@@ -48,7 +48,14 @@ from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.data import Frame, whitening
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics import TOGETHER, TREE_DIM, GroupMoments, InFrame, MixtureMoments
+from dpcore.wall.statistics import (
+    TOGETHER,
+    TREE_DIM,
+    GroupMoments,
+    InFrame,
+    MixtureMoments,
+    RowRadii,
+)
 
 if TYPE_CHECKING:
     from dpcore.accounting.published import PublishedBudget
@@ -65,10 +72,11 @@ VISIBLE = 0.6  # noise in a group's shape, up to which it can be
 # there the same is done where each can have its own shape, and where none can, all rows are one.
 MANY, ROWS, FAR, OWN = 6, 100, 0.38, 0.75
 LONG = 1.6, 2.3  # in fewer columns and in so many, longest over median axis that groups may make
-# In lost runs the releases that say where all rows lie and steps that would look for groups have
-# each other's noise. Lost, by public numbers: noise in the length of a group's mean is above FAR,
-# and above so many times FAR for each column.
-LOST, PLACED, BY = 0.12, [0, 1, 2, 4, 6, 5], [4, 6, 5, 0, 1, 2]
+# In lost runs the three releases that say where all rows lie have the noise of steps that would
+# look for groups, and those theirs. Lost, by public numbers: noise in the length of a group's mean
+# is above FAR, and above so many times FAR for each column. Where noise in a number of rows is more
+# than the share BLIND of all even so, the three have the noise of late steps.
+LOST, SEARCHING, BLIND, LATE = 0.12, [0, 2, 1], 0.3, [-4, -2, -1]
 LEFT = 0.25  # of the variance of all rows, at least, beside the square of their mean
 
 
@@ -96,7 +104,8 @@ def fit_proved(
     """
     whole_noise, step_noises = _multipliers(settings)
     noises = np.multiply.outer([*whole_noise, *step_noises], noise_factor)
-    dim, components, first = session.public.dim, settings.components, len(whole_noise)
+    early, steps = np.split(noises, [len(whole_noise)])
+    dim, components = session.public.dim, settings.components
     radius, searching = math.sqrt(dim) + MARGIN, settings.iterations // 3
     shape = _group_moments(settings, dim, components, radius)
     unit = shape.l2_sensitivity(session.adjacency) * session.rows_per_person
@@ -106,9 +115,12 @@ def fit_proved(
     lost = far > max(1.0, LOST * dim) * (session.rows or math.inf)
     lost &= in_ball and components > 1 and searching >= 3
     if lost.any():
-        noises[PLACED] = np.where(lost, noises[BY], noises[PLACED])
-    planned = np.where(lost, noise_factor, noises[first - 1] / MULTIPLIERS[-1])
-    early, steps = noises[:first], noises[first:]
+        a_row = RowRadii(dim, (1.0,)).l2_sensitivity(session.adjacency) * session.rows_per_person
+        blind = a_row * steps[SEARCHING[2]] > BLIND * (session.rows or math.inf)
+        for runs, at in ((lost & ~blind, SEARCHING), (lost & blind, LATE)):
+            placed, others = early[:3].copy(), steps[at]
+            early[:3], steps[at] = np.where(runs, (others, placed), (placed, others))
+    planned = np.where(lost, noise_factor, early[-1] / MULTIPLIERS[-1])
     whole = _in_ball(session, planned, early) if in_ball else _all_rows(session, settings, early)
     if components == 1:
         single = Mixture(np.ones((session.runs, 1)), whole.mean[:, None], whole.covariance[:, None])
