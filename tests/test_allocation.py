@@ -25,9 +25,8 @@ from dpcore.fitting.api import fit_grid
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates
 from dpcore.models.gaussian_mixture.mathematics import log_density
 from dpcore.models.gaussian_mixture.private import (
-    LATE,
     RECIPE,
-    SEARCHING,
+    STEPS,
     MixtureSettings,
 )
 from dpcore.models.shared.allocation import losses, solved_weights, step_shares
@@ -193,7 +192,9 @@ def test_late_steps_get_more_and_all_add_up(iterations: int) -> None:
 
 
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
-@pytest.mark.parametrize(("epsilon", "steps"), [(0.5, LATE), (2.0, SEARCHING), (50.0, None)])
+@pytest.mark.parametrize(
+    ("epsilon", "steps"), [(0.5, STEPS[2]), (1.5, STEPS[1]), (3.0, STEPS[0]), (50.0, None)]
+)
 def test_the_ledger_holds_the_priced_releases(
     epsilon: float, steps: list[int] | None, adjacency: str
 ) -> None:

@@ -74,9 +74,9 @@ MANY, ROWS, FAR, OWN = 6, 100, 0.38, 0.75
 LONG = 1.6, 2.3  # in fewer columns and in so many, longest over median axis that groups may make
 # In lost runs the three releases that say where all rows lie have the noise of steps that would
 # look for groups, and those theirs. Lost, by public numbers: noise in the length of a group's mean
-# is above FAR, and above so many times FAR for each column. Where noise in a number of rows is more
-# than the share BLIND of all even so, the three have the noise of late steps.
-LOST, SEARCHING, BLIND, LATE = 0.12, [0, 2, 1], 0.3, [-4, -2, -1]
+# is above FAR, and above so many times FAR for each column. Which steps follows from the noise in a
+# number of rows, with that of the second step: up to these shares of all rows, or above.
+LOST, SHARES, STEPS = 0.12, (0.1, 0.3), ([0, 2, 1], [0, -5, -4], [-4, -2, -1])
 LEFT = 0.25  # of the variance of all rows, at least, beside the square of their mean
 
 
@@ -116,10 +116,10 @@ def fit_proved(
     lost &= in_ball and components > 1 and searching >= 3
     if lost.any():
         a_row = RowRadii(dim, (1.0,)).l2_sensitivity(session.adjacency) * session.rows_per_person
-        blind = a_row * steps[SEARCHING[2]] > BLIND * (session.rows or math.inf)
-        for runs, at in ((lost & ~blind, SEARCHING), (lost & blind, LATE)):
-            placed, others = early[:3].copy(), steps[at]
-            early[:3], steps[at] = np.where(runs, (others, placed), (placed, others))
+        which = np.searchsorted(SHARES, a_row * steps[1] / (session.rows or math.inf))
+        for kind, at in enumerate(STEPS):
+            both = np.stack([early[:3], steps[at]])
+            early[:3], steps[at] = np.where(lost & (which == kind), both[::-1], both)
     planned = np.where(lost, noise_factor, early[-1] / MULTIPLIERS[-1])
     whole = _in_ball(session, planned, early) if in_ball else _all_rows(session, settings, early)
     if components == 1:
