@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +21,7 @@ from dpcore.datasets.labelled import labelled_classes, labelled_frame, labelled_
 from dpcore.errors import InputError
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.mechanisms.gaussian import symmetric_to_coordinates
-from dpcore.models.labelled_mixture import PROVED
+from dpcore.models.labelled_mixture import PROVED, staged
 from dpcore.models.labelled_mixture import mathematics as labelled
 from dpcore.models.labelled_mixture import shaped_noise as shaped
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture, Place
@@ -36,8 +38,9 @@ from dpcore.models.labelled_mixture.scoring import (
     divergence,
     gaussian_divergence,
 )
-from dpcore.models.labelled_mixture.staged import SHARES
+from dpcore.models.labelled_mixture.staged import BLIND, SHARES
 from dpcore.privacy import Privacy
+from dpcore.schema import Column, Schema
 from dpcore.wall.noise import GridNoise
 from dpcore.wall.statistics.mixture_moments import NoisyMoments
 from dpcore.wall.table import PrivateTable
@@ -185,6 +188,29 @@ def test_the_staged_release_beats_the_plain_rivals_at_the_same_guarantee() -> No
         laplace = medians("laplace", adjacency, (1.0, 5.0))
         assert np.all(staged < gaussian / 5.0)
         assert np.all(staged < laplace / 5.0)
+
+
+def test_few_rows_far_inside_their_limits_are_found_by_more_of_the_same_budget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The histogram of distances has the noise of a later step, and that step the histogram's."""
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(3, size=600)
+    rows = 0.15 + 0.09 * rng.standard_normal((3, 4))[kinds] + 0.06 * rng.standard_normal((600, 4))
+    frame = pd.DataFrame(rows).add_prefix("x").assign(kind=np.array(["a", "b", "c"])[kinds])
+    label = Column("kind", role="label", type="category", categories=("a", "b", "c"))
+    features = (Column(f"x{at}", lower=-1, upper=1) for at in range(4))
+    table = dp.load(frame, schema=Schema((*features, label)))
+    scorer, found = ClassScorer.judging(table, None), []
+    for limits in (BLIND, (math.inf,) * 3):
+        monkeypatch.setattr(staged, "BLIND", limits)
+        asked = [request(0.3, "replace_one")]
+        grid = fit_grid("gmm-release", table, privacy=asked, draws=range(40), method="staged")
+        noises = [entry.noise_scale / entry.sensitivity for entry in grid.ledger.at(0).entries]
+        found.append((np.median(YARDSTICK.measure(grid.runs.final, scorer, "reverse_kl")), noises))
+    (better, exchanged), (worse, planned) = found
+    assert better < 0.75 * worse
+    assert exchanged == pytest.approx([planned[at] for at in (4, 1, 2, 3, 0, 5, 6)])
 
 
 def test_with_many_rows_the_staged_release_comes_near_what_is_attainable() -> None:

@@ -31,6 +31,10 @@ from dpcore.wall.statistics import ClassFrames, LabelledMoments, LabelledRadii
 DISTANCES = 0.05  # of mu^2, for the histogram; the steps share the rest
 SHARES = (DISTANCES, *((1.0 - DISTANCES) * step_shares(6)).tolist())
 STEPS = tuple(f"step {step}: counts, means and squares" for step in range(1, len(SHARES)))
+# Where noise in the number of all rows at a distance is above the first of these shares of the
+# rows, the histogram has the noise of the fourth step, and that step the histogram's; above the
+# second, of the last step. Above the third it would say next to nothing even so.
+BLIND, EXCHANGED = (0.18, 0.4, 1.0), ((1, 4), (2, 6))
 NARROWER = 0.5  # variance of a class that nobody has seen, where that of all rows is 1
 NEARLY_ALL = 0.98  # of public rows, that the first ball holds
 MARGIN = 0.5  # weights are best for a ball of sqrt(d) deviations, and so much
@@ -103,12 +107,20 @@ def fit(session: Session[LabelledRows], factor: Array, target: str) -> Runs[Labe
     """The mixture after each step; factor ``(B,)``: total noise multiplier.
 
     **Guarantee:** Gaussian releases with multipliers ``factor / sqrt(share)``, for each of
-    :data:`SHARES`.
+    :data:`SHARES`, in another order where public numbers say so.
     """
     if not clips(session):
         exact = _exact(session, factor)
         return Runs(exact, (exact,))
-    distances, *multipliers = (factor / math.sqrt(share) for share in SHARES)
+    noises = np.multiply.outer(np.array(SHARES) ** -0.5, factor)
+    if session.private and session.adjacency != "label" and session.rows:
+        radii = LabelledRadii(session.source.components, (1.0,))
+        unit = radii.l2_sensitivity(session.adjacency) * session.rows_per_person
+        in_number = math.sqrt(radii.components) * unit * noises[0] / session.rows
+        for kind, step in EXCHANGED:
+            chosen, both = np.searchsorted(BLIND, in_number) == kind, noises[[0, step]]
+            noises[[0, step]] = np.where(chosen, both[::-1], both)
+    distances, *multipliers = noises
     dim = session.public.dim
     shape = moments(session, _weights(dim))
     noise = np.zeros(session.runs)  # in a square of rows clipped to 1, at noise multiplier 1
