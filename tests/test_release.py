@@ -868,7 +868,10 @@ def test_the_commands_create_release_verify_and_refuse(
     capsys.readouterr()
     assert main(["ledger", "budget.sqlite", "--json"]) == 0
     state = json.loads(capsys.readouterr().out)
-    assert [entry["line"] for entry in state["entries"]] == [2]
+    (entry,) = state["entries"]
+    assert (entry["line"], entry["model"], entry["data"]) == (2, "gmm", "bundled:three_groups")
+    assert main(["ledger", "budget.sqlite"]) == 0
+    assert "bundled:three_groups" in capsys.readouterr().out
     assert state["intact"] is True
     assert state["spent"]["epsilon"] == pytest.approx(0.6, rel=1e-3)
     assert main(["ledger", "budget.sqlite", "--write", "2", "--out", "again"]) == 0

@@ -91,7 +91,7 @@ def ledger_record(ledger: Any) -> dict[str, Any]:
     """The JSON object of a ledger, whose lines and outputs have been checked."""
     from dpcore.releases.whatif import counted_otherwise
 
-    state = ledger.demand_intact()
+    state, outputs = ledger.outputs()
     spent, left = state.spent_amount, state.left_amount
     return {
         "budget": {"epsilon": state.terms.limit.epsilon, "delta": state.terms.limit.delta},
@@ -105,6 +105,7 @@ def ledger_record(ledger: Any) -> dict[str, Any]:
             {
                 "line": line.number,
                 "time": line.time,
+                **_what(outputs[line.number]),
                 "epsilon": line.body["epsilon"],
                 "delta": line.body["delta"],
                 "cost": line.body["cost"],
@@ -118,6 +119,13 @@ def ledger_record(ledger: Any) -> dict[str, Any]:
         "intact": True,
         "fingerprint": state.fingerprint,
     }
+
+
+def _what(output: dict[str, Any]) -> dict[str, str]:
+    """Model and data of what left, as far as they were written down: a fit in Python has no file,
+    and a release that was broken off neither."""
+    record = output.get("dossier") or output.get("fit", {})
+    return {"model": str(record.get("model", "")), "data": str(record.get("file", ""))}
 
 
 def told_left(left: dict[str, float]) -> str:
@@ -157,6 +165,8 @@ def _print(record: dict[str, Any]) -> None:
                 {
                     "line": entry["line"],
                     "time": entry["time"],
+                    "model": entry["model"],
+                    "data": entry["data"],
                     "epsilon": rounded_up(entry["epsilon"]),
                     "delta": rounded_up(entry["delta"]),
                 }

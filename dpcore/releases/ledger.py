@@ -295,7 +295,12 @@ class BudgetLedger:
             return _state(database)
 
     def demand_intact(self) -> State:
-        """The same, with every output read, compared with its hash and charged once more.
+        """As :meth:`outputs`, without what left."""
+        return self.outputs()[0]
+
+    def outputs(self) -> tuple[State, dict[int, dict[str, Any]]]:
+        """The same, and by line what left, as it was written down: every output is compared with
+        its hash and charged once more.
 
         A hash shows what was changed by accident or in part. Whoever may write the file can write
         all of it anew: then dossiers that were handed out no longer find their lines.
@@ -304,37 +309,32 @@ class BudgetLedger:
         """
         with closing(self._connect()) as database:
             state = _state(database)
-            outputs = _read(database, "SELECT hash, content FROM outputs")
-        contents = {hash: content for hash, content in outputs if _hash(str(content)) == hash}
+            rows = _read(database, "SELECT hash, content FROM outputs")
+        contents, outputs = (
+            {hash: content for hash, content in rows if _hash(str(content)) == hash},
+            {},
+        )
         for line in state.releases:
             if line.body["output"] not in contents:
                 raise TamperedError(f"the output of line {line.number} has been changed")
             with sound():
-                output = json.loads(contents[line.body["output"]])
-                _demand_charged(line, output, state.terms.filter)
-        return state
+                outputs[line.number] = json.loads(contents[line.body["output"]])
+                _demand_charged(line, outputs[line.number], state.terms.filter)
+        return state, outputs
 
     def output(self, number: int) -> dict[str, Any]:
-        """What left in line ``number``, as it was written down.
+        """What left in line ``number``.
 
         Raises InputError for a line that is no release, TamperedError for a changed ledger.
         """
-        state = self.demand_intact()
-        line = next((line for line in state.releases if line.number == number), None)
-        if line is None:
+        outputs = self.outputs()[1]
+        if number not in outputs:
             raise InputError(
                 "line",
                 f"{number} is not the line of a release",
                 "list the lines with dpcore ledger FILE",
             )
-        with closing(self._connect()) as database:
-            rows = _read(
-                database, "SELECT content FROM outputs WHERE hash = ?", line.body["output"]
-            )
-        if len(rows) != 1 or _hash(str(rows[0][0])) != line.body["output"]:
-            raise TamperedError(f"the output of line {number} can no longer be found")
-        record: dict[str, Any] = json.loads(rows[0][0])
-        return record
+        return outputs[number]
 
     def check(self, ledger: Ledger, stated: Amount, who: Protected, size: int = 0) -> State:
         """Raise, before anything is drawn, where a release of this cost could not be admitted.
