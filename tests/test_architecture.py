@@ -387,7 +387,7 @@ def test_a_circle_is_seen_where_a_function_or_a_packages_list_closes_it(tmp_path
 
 # What a private mixture fit imports from a sealed table on, as a fresh interpreter counts it: files
 # and lines of code. Docstrings do not count: they state shapes, bounds and proofs, however long.
-MOST_FILES, MOST_LINES = 76, 7_694
+MOST_FILES, MOST_LINES = 76, 7_702
 A_FIT = """
 import sys
 import pandas as pd

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from dpcore.schema.forms import DAYS, day_of
+
 FEW_COLUMNS = 20  # which are shown one by one
 ROUNDING = 1e-9  # of the limits: parts that are no farther apart are the same
 MOST_DIGITS = 15  # that a number can have
@@ -20,10 +22,23 @@ STRONGEST = 4  # columns of a part that are named where there are more
 Table = tuple[str, list[dict[str, Any]]]
 
 
-def column_titles(record: dict[str, Any]) -> list[str]:
-    """The columns with their units."""
-    names = zip(record["parameters"]["columns"], record["units"], strict=True)
+def column_titles(record: dict[str, Any], *, places: bool = False) -> list[str]:
+    """The columns with their units, which are days where dates differ; places: dates alone are
+    told, which have none."""
+    units = ({DAYS: None if places else "days"}.get(unit, unit) for unit in record["units"])
+    names = zip(record["parameters"]["columns"], units, strict=True)
     return [name if unit is None else f"{name} ({unit})" for name, unit in names]
+
+
+def place_texts(record: dict[str, Any], numbers: Sequence[float]) -> list[str]:
+    """A number of each column as it is read: of a date, the nearest day."""
+    columns = zip(numbers, record["bounds"], record["units"], strict=True)
+    return [_place_text(*column) for column in columns]
+
+
+def _place_text(number: float, limits: Sequence[float], unit: str | None) -> str:
+    day = day_of(round(number)) if unit == DAYS else None
+    return in_digits(number, limits) if day is None else day.isoformat()
 
 
 def in_digits(number: float, limits: Sequence[float], least: int = 4, mark: str = "") -> str:
@@ -60,13 +75,13 @@ def part_table(
     around it where that is released; of many columns, those where it is farthest from the average.
     places, shares: names of the released arrays ``(K, d)`` and ``(K,)``. form: of a number; by
     default with digits that tell it apart."""
-    parameters, titles = record["parameters"], column_titles(record)
+    parameters = record["parameters"]
+    titles = column_titles(record, places="covariances" not in parameters)
     if len(titles) > FEW_COLUMNS:
         return far_columns(part, record, parameters[places], parameters[shares])
     lines = []
     for k, (share, numbers) in enumerate(zip(parameters[shares], parameters[places], strict=True)):
-        pairs = zip(numbers, record["bounds"], strict=True)
-        texts = [f"{x:{form}}" if form else in_digits(x, limits) for x, limits in pairs]
+        texts = [f"{x:{form}}" for x in numbers] if form else place_texts(record, numbers)
         if "covariances" in parameters:
             spreads = np.sqrt(np.diagonal(parameters["covariances"][k]))
             texts = [f"{text} ± {sd:.3g}" for text, sd in zip(texts, spreads, strict=True)]
@@ -92,11 +107,11 @@ def far_columns(part: str, record: dict[str, Any], places: Any, shares: Any) -> 
             part: str(k + 1),
             "share": f"{share:.1%}",
             "farthest in": ", ".join(
-                f"{names[i]} {in_digits(where[k, i], record['bounds'][i])}"
-                for i in np.argsort(-away[k])[:STRONGEST]
+                f"{names[i]} {texts[i]}" for i in np.argsort(-far)[:STRONGEST]
             ),
         }
-        for k, share in enumerate(shares)
+        for k, (share, far) in enumerate(zip(shares, away, strict=True))
+        for texts in [place_texts(record, where[k])]
     ]
     about = (
         f"Each {part}: its share of the rows, and its mean in those of the {len(names)} "

@@ -70,6 +70,21 @@ def test_the_table_of_a_fit_names_every_column_with_its_unit(run: Run) -> None:
         assert f"{column.name} ({column.unit})" in text
 
 
+@pytest.mark.parametrize("model", ["mean", "kmeans", "gmm", "covariance", "fa --factors 1", "ppca"])
+def test_means_of_dates_are_dates(model: str, run: Run, tmp_path: Path) -> None:
+    """What differs from them is in days."""
+    (tmp_path / "schema.toml").write_text(
+        '[columns]\nadmitted = {type = "date", lower = 2019-01-01, upper = 2020-12-31}\n'
+        "age = {lower = 0, upper = 100}\n"
+    )
+    rows = [f"2020-0{1 + at % 3}-15,{20 + at % 50}\n" for at in range(200)]
+    (tmp_path / "patients.csv").write_text("".join(["admitted,age\n", *rows]))
+    files = [str(tmp_path / "patients.csv"), "--schema", str(tmp_path / "schema.toml")]
+    out = run("fit", *model.split(), *files, "--epsilon", "500", "--delta", "1e-5").out
+    assert re.search(r"2020-0[1-3]-\d\d", out)
+    assert "1970" not in out
+
+
 @pytest.mark.parametrize("model", ["gmm --components 2", "kmeans --components 2", "mean"])
 def test_means_far_from_0_have_the_digits_that_tell_them_apart(
     model: str, run: Run, tmp_path: Path

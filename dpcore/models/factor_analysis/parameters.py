@@ -10,7 +10,7 @@ import numpy as np
 from dpcore.arrays import Array, Indices
 from dpcore.checks import listed
 from dpcore.fitting.recipe import ColumnParameters
-from dpcore.fitting.result_table import FEW_COLUMNS, STRONGEST, Table, column_titles, in_digits
+from dpcore.fitting.result_table import FEW_COLUMNS, STRONGEST, Table, column_titles, place_texts
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.schema import Schema
@@ -126,7 +126,7 @@ def _column_lines(
         }
         for title, mean, loadings, own in zip(
             titles,
-            map(in_digits, parameters["mean"], record["bounds"]),
+            place_texts(record, parameters["mean"]),
             parameters["loadings"],
             parameters["noise_variance"],
             strict=True,

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.fitting.recipe import ColumnParameters
-from dpcore.fitting.result_table import Table, column_titles, in_digits
+from dpcore.fitting.result_table import Table, column_titles, place_texts
 from dpcore.wall.data import PublicFrame
 
 
@@ -49,6 +49,6 @@ class MeanParameters(ColumnParameters):
 
 def result_table(record: dict[str, Any]) -> Table:
     """A line for each column: its mean, with its unit."""
-    cells = map(in_digits, record["parameters"]["mean"], record["bounds"])
-    means = zip(column_titles(record), cells, strict=True)
+    cells = place_texts(record, record["parameters"]["mean"])
+    means = zip(column_titles(record, places=True), cells, strict=True)
     return "Each column's mean.", [{"column": c, "mean": mean} for c, mean in means]
