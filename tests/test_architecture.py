@@ -27,7 +27,7 @@ ROOMS = {
     "fitting": "privacy accounting wall schema registry",
     "auditing": "models fitting privacy accounting wall schema registry",
     "evaluation": "fitting accounting privacy wall schema registry",
-    "figures": "auditing evaluation planning accounting privacy wall registry",
+    "figures": "auditing evaluation planning accounting privacy schema wall registry",
     "datasets": "schema wall",
     "papers": "accounting datasets evaluation figures fitting models privacy wall schema registry",
     "releases": "fitting accounting privacy wall schema",

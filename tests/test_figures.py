@@ -23,7 +23,7 @@ from dpcore.evaluation.yardstick import yardstick
 from dpcore.figures.basemap import angle, coastline, is_map
 from dpcore.figures.budget import Words, budget_scene, study_scene
 from dpcore.figures.heatmap import Heat, tones
-from dpcore.figures.model_plot import Subject, portrait
+from dpcore.figures.model_plot import Subject, own_axis, portrait
 from dpcore.figures.plotly import outline, scene_figure
 from dpcore.figures.scene import (
     Axis,
@@ -48,6 +48,8 @@ from dpcore.models.kmeans.mathematics import Centres
 from dpcore.models.mean.private import Means
 from dpcore.models.topics.mathematics import Topics
 from dpcore.privacy.guarantee import show
+from dpcore.schema import Column, Schema
+from dpcore.schema.forms import day_of
 from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.data.corpus import Vocabulary
 
@@ -922,3 +924,31 @@ def test_spots_need_one_name_each() -> None:
         Spots([1.0, 2.0], [1.0, 2.0], ("a",))
     with pytest.raises(InputError):
         replace(Spots([1.0], [1.0], ("a",)), labels=("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("days", "names"),
+    [
+        ((17_897.0, 18_627.0), ("2019-01", "2019-07", "2020-01", "2020-07")),
+        ((-20_000.0, 20_000.0), ("1950", "2000")),
+        ((0.0, 20.0), ("1970-01-01", "1970-01-08", "1970-01-15")),
+    ],
+)
+def test_an_axis_of_dates_names_days_months_or_years(
+    days: tuple[float, float], names: tuple[str, ...]
+) -> None:
+    """Each tick is the first day of what it names, inside the axis."""
+    column = Column("admitted", type="date", lower=days[0], upper=days[1])
+    axis = own_axis(PublicFrame.of(Schema((column,))), 0, *days)
+    assert (axis.label, axis.names) == ("admitted", names)
+    assert axis.ticks is not None
+    for tick, name in zip(axis.ticks, names, strict=True):
+        assert days[0] <= tick <= days[1]
+        assert str(day_of(tick)) == (name + "-01-01")[:10]
+
+
+@pytest.mark.parametrize("days", [(0.0, 0.5), (-1e7, 1e7)])
+def test_an_axis_of_what_no_calendar_has_counts_days(days: tuple[float, float]) -> None:
+    column = Column("admitted", type="date", lower=days[0], upper=days[1])
+    axis = own_axis(PublicFrame.of(Schema((column,))), 0, *days)
+    assert (axis.label, axis.names) == ("admitted (days since 1970-01-01)", ())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,11 +16,16 @@ from dpcore.arrays import Array
 from dpcore.declaration import declaration
 from dpcore.figures.scene import Axis, Layer, Points, Ring
 from dpcore.privacy.guarantee import show
+from dpcore.schema.forms import DAYS, day_of, days_of
 from dpcore.wall.data.clipping import PublicFrame
 
 Places = tuple[tuple[str, float, float], ...]
 
 NO_FIT = "No fit at this budget."
+DATES, LEAST_DATES = 5, 2  # on an axis, about and at least
+MONTH = 30.4  # days
+DAYS_APART = (1, 2, 7, 14)
+MONTHS_APART = (1, 2, 3, 6, *(12 * 10**power * digit for power in range(4) for digit in (1, 2, 5)))
 
 
 @dataclass(frozen=True)
@@ -100,7 +106,37 @@ def column_axis(subject: Subject, column: int, low: float, high: float) -> Axis:
         cells = (rows[:, column] - public.center[column]) / public.half_range[column]
         low, high = min(low, float(cells.min()) - 0.03), max(high, float(cells.max()) + 0.03)
     ends = own_units(public, np.array([max(low, -1.04), min(high, 1.04)]), column)
-    return Axis(column_title(public, column), (float(ends[0]), float(ends[1])))
+    return own_axis(public, column, float(ends[0]), float(ends[1]))
+
+
+def own_axis(public: PublicFrame, column: int, low: float, high: float) -> Axis:
+    """A column's axis from ``low`` to ``high`` in its own units; of dates, in days and years."""
+    names = calendar(low, high) if public.units[column] == DAYS else {}
+    if len(names) < LEAST_DATES:
+        return Axis(column_title(public, column), (low, high))
+    ticks = tuple(map(float, names))
+    return Axis(public.names[column], (low, high), ticks=ticks, names=tuple(names.values()))
+
+
+def calendar(low: float, high: float) -> dict[int, str]:
+    """Round dates between two days since 1970-01-01, about five, with what they are called.
+
+    >>> calendar(17897, 18627)
+    {17897: '2019-01', 18078: '2019-07', 18262: '2020-01', 18444: '2020-07'}
+    """
+    first, last, apart = day_of(math.ceil(low)), day_of(math.floor(high)), (high - low) / DATES
+    if first is None or last is None:
+        return {}
+    if apart <= DAYS_APART[-1]:
+        days = range(days_of(first), days_of(last) + 1, next(d for d in DAYS_APART if d >= apart))
+        return {day: str(day_of(day)) for day in days}
+    step = next(months for months in MONTHS_APART if months * MONTH >= apart)
+    count = -(-(12 * first.year + first.month - 1 + (first.day > 1)) // step) * step
+    names = {}
+    while count // 12 <= last.year and (day := date(count // 12, count % 12 + 1, 1)) <= last:
+        names[days_of(day)] = f"{day.year}" if step % 12 == 0 else f"{day:%Y-%m}"
+        count += step
+    return names
 
 
 def column_title(public: PublicFrame, column: int) -> str:

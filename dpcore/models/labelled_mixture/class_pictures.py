@@ -13,7 +13,7 @@ import numpy as np
 from dpcore.arrays import Array
 from dpcore.evaluation.study import BudgetGrid
 from dpcore.evaluation.yardstick import mapped
-from dpcore.figures.model_plot import NO_FIT, brief, column_title, own_units
+from dpcore.figures.model_plot import NO_FIT, brief, column_title, own_axis, own_units
 from dpcore.figures.scene import Axis, Bars, Cursor, Curve, Layer, Panel, Rule, Scene
 from dpcore.figures.utility_curve import EPSILON
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
@@ -105,7 +105,7 @@ def _marginal(facts: Classes, column: int, drawn: list[int]) -> Panel:
         title=public.names[column],
         subtitle="private classes bold, exact ones dotted · grey: all rows",
         alt=tuple(_marginal_told(own_means, names, drawn, title) for own_means in means),
-        x=Axis(title, (float(edges[0]), float(edges[-1]))),
+        x=own_axis(public, column, float(edges[0]), float(edges[-1])),
         y=Axis(f"{facts.thing}s (% a bin)", (0.0, 1.15 * max(per_bin.max(), exact.max()))),
         layers=tuple(layers),
         height=280,

@@ -16,7 +16,7 @@ from dpcore.figures.model_plot import (
     Portrait,
     Subject,
     brief,
-    column_title,
+    own_axis,
     own_units,
 )
 from dpcore.figures.scene import Axis, Curve, Layer, Points
@@ -75,7 +75,7 @@ def _one_column(subject: Subject) -> Drawing:
             else NO_FIT
             for place, away in zip(places, far, strict=True)
         ),
-        x=Axis(column_title(public, 0), (low, high)),
+        x=own_axis(public, 0, low, high),
         y=Axis(f"{subject.unit}s", (0.0, top)),
         outside=tuple(
             f"mean {brief(float(value))}" if value == value else "" for value in means[:, 0]
