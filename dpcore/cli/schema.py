@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dpcore.cli.output import print_json, print_note
+from dpcore.cli.output import print_json, print_note, print_prose, print_table
 from dpcore.cli.pages import place_for_file, write_whole
 from dpcore.errors import InputError
 
@@ -18,6 +18,8 @@ file FILE: .csv, .tsv (also .gz), .parquet, a folder of these, or of a release o
 --decimal D: decimal mark: "." or "," [not stated]
 --missing-marks A,B: marks for missing cells, such as "-,n. a." [not stated]
 --propose: also read the private rows, and propose the notation of their cells [off]
+--check FILE.toml: write no schema, but read the private rows of one file as this schema says, and
+    count the cells that hold none of the names it lists [off]
 --out FILE.toml: where to write; no file is overwritten [standard output]
 --json: what was read, as JSON [the schema]
 ---
@@ -29,6 +31,12 @@ those that your codebook confirms.
 Of a release of narrower limits (dpcore release limits), the schema that it was made with is
 written, with the released limits: later fits and releases of the same table may use it.
 """
+
+COUNTS_NOTE = "the private rows were read; these numbers are for the custodian only."
+NAMED = (
+    "A cell that holds no listed name counts as none of the categories, or as a missing answer: "
+    "names are compared letter by letter."
+)
 
 
 def _stated(args: argparse.Namespace) -> dict[str, Any]:
@@ -75,6 +83,40 @@ def _with_released_limits(args: argparse.Namespace, place: Path | None) -> None:
         write_whole(place, text)
 
 
+def _check(args: argparse.Namespace) -> None:
+    """Print how many cells of each column with stated names hold none of these. Raises InputError
+    for options of another schema."""
+    from dpcore.datasets.load import read_described
+    from dpcore.schema import Schema
+    from dpcore.schema.cells import categories_meant, category_meant
+    from dpcore.schema.forms import MISSING_TOKENS
+
+    if args.propose or args.out is not None or _stated(args):
+        raise InputError("check", "no schema is written then", "leave out the other options")
+    schema = Schema.from_toml(Path(args.check))
+    frame = read_described(args.file, schema)
+    marks = {
+        *map(category_meant, MISSING_TOKENS),
+        *(schema.file.missing_marks if schema.file else ()),
+    }
+    lines = []
+    for column in schema.columns:
+        if not column.categories or column.role in ("ignore", "id"):
+            continue
+        meant = categories_meant(frame[column.name]).tolist()
+        listed = set(map(category_meant, column.categories))
+        missing = sum(cell not in listed and cell in marks for cell in meant)
+        others = sum(cell not in listed and cell not in marks for cell in meant)
+        counts = {"cells": len(meant), "missing": missing, "of no listed name": others}
+        lines.append({"column": column.name, **counts})
+    if args.json:
+        print_json({"columns": lines})
+        return
+    print_note(COUNTS_NOTE)
+    print_table(lines)
+    print_prose(NAMED if lines else "No column has stated names.")
+
+
 def run(args: argparse.Namespace) -> None:
     """Read the header, and the rows where that is asked for; print or write. Raises InputError
     where a file of that name exists and for options that do not suit it."""
@@ -91,6 +133,9 @@ def run(args: argparse.Namespace) -> None:
             "a .zip of texts has no columns",
             "fit it as it is: dpcore fit lda FILE --vocabulary WORDS.txt",
         )
+    if args.check is not None:
+        _check(args)
+        return
     place = place_for_file("out", args.out)
     if place is not None and place.exists():
         raise InputError("out", f"{place.name} already exists", "name another file")

@@ -15,6 +15,7 @@ from commands import Run
 from released import made
 from support import ROOT
 
+from dpcore.cli.schema import COUNTS_NOTE, NAMED
 from dpcore.datasets.load import read_described
 from dpcore.schema import Schema
 from dpcore.schema.template import PROPOSED
@@ -45,6 +46,27 @@ def test_it_is_the_same_whatever_the_rows_are(run: Run, tmp_path: Path) -> None:
     assert schema.separator == ";"
     with pytest.raises(Exception, match="has no bounds"):
         Schema.parse(text)
+
+
+def test_cells_that_hold_no_listed_name_are_counted_on_request(run: Run, tmp_path: Path) -> None:
+    """Numbers are compared by value; columns that no model reads are left out."""
+    (tmp_path / "people.csv").write_text("sex,ward,note\nm,01,a\nM,2,b\n-,3,c\n,1.0,d\nf,,e\n")
+    (tmp_path / "people.toml").write_text(
+        '[file]\nmissing_marks = ["-"]\n[columns.sex]\nrole = "target"\ntype = "binary"\n'
+        'categories = ["m", "f"]\n[columns.ward]\ntype = "category"\ncategories = ["1", "2"]\n'
+        '[columns.note]\nrole = "ignore"\ntype = "category"\ncategories = ["x"]\n'
+    )
+    words = "schema", tmp_path / "people.csv", "--check", tmp_path / "people.toml"
+    keys = "column", "cells", "missing", "of no listed name"
+    assert run(*words, "--json").json["columns"] == [
+        dict(zip(keys, row, strict=True)) for row in (("sex", 5, 2, 1), ("ward", 5, 1, 1))
+    ]
+    answer = run(*words)
+    assert (answer.code, answer.err) == (0, f"Note: {COUNTS_NOTE}\n")
+    assert NAMED[:40] in answer.out
+    for odd in ("--propose", "--decimal=,", "--out=other.toml"):
+        assert run(*words, odd).code == 2
+    assert not (tmp_path / "other.toml").exists()
 
 
 def confirmed(text: str) -> str:
