@@ -34,8 +34,8 @@ written, with the released limits: later fits and releases of the same table may
 
 COUNTS_NOTE = "the private rows were read; these numbers are for the custodian only."
 NAMED = (
-    "A cell that holds no listed name counts as none of the categories, or as a missing answer: "
-    "names are compared letter by letter."
+    "A missing cell, and one that holds no listed name, counts as none of the categories, or as "
+    "the first of two names for no and yes. Words are compared letter by letter."
 )
 
 
