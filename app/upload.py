@@ -541,6 +541,14 @@ def _schema(upload: Upload) -> Schema:
     ]
     if unread:
         raise InputError(", ".join(unread), *texts.VALUES_UNREAD)
+    filled = [
+        name
+        for name, line in lines.items()
+        if line["use"] in ("category", "label", "target") and _listed(line["values"])
+        if _given(line["missing"], None) is not None
+    ]
+    if filled:
+        raise InputError(", ".join(filled), *texts.FILL_UNREAD)
     bare = [
         name
         for name, line in lines.items()

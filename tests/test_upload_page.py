@@ -291,6 +291,8 @@ def test_days_of_eight_digits_are_proposed_and_an_empty_column_is_left_out() -> 
     [
         ({"Region": {"values": ""}}, "Region", upload_texts.VALUES_MISSING),
         ({"Region": {"use": "feature"}}, "Region", upload_texts.VALUES_UNREAD),
+        ({"Region": {"missing": "Nord"}}, "Region", upload_texts.FILL_UNREAD),
+        ({"zurück": {"missing": "ja"}}, "zurück", upload_texts.FILL_UNREAD),
         ({"Alter": {"use": "person id"}}, "Nr, Alter", upload_texts.SEVERAL_PERSON_IDS),
         ({"Alter": {"lower": "x"}}, "Alter", upload_texts.no_limit("x", dates=False)),
         ({"Eintritt": {"lower": "1990"}}, "Eintritt", upload_texts.no_limit("1990", dates=True)),

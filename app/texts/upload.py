@@ -131,6 +131,12 @@ VALUES_UNREAD = (
     "use a column with public values as a category, or clear the values",
 )
 
+FILL_UNREAD = (
+    "a missing cell of a column with public values counts as none of them, or as the first of two "
+    "that a target can have",
+    "clear “If missing, use”",
+)
+
 
 def limits_missing(columns: int) -> tuple[str, str]:
     """Problem and remedy of so many columns."""
