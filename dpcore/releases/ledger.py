@@ -310,10 +310,8 @@ class BudgetLedger:
         with closing(self._connect()) as database:
             state = _state(database)
             rows = _read(database, "SELECT hash, content FROM outputs")
-        contents, outputs = (
-            {hash: content for hash, content in rows if _hash(str(content)) == hash},
-            {},
-        )
+        contents = {hash: content for hash, content in rows if _hash(str(content)) == hash}
+        outputs = {}
         for line in state.releases:
             if line.body["output"] not in contents:
                 raise TamperedError(f"the output of line {line.number} has been changed")
