@@ -19,9 +19,20 @@ from support import ROOT, every
 from wording import NO_EVIDENCE
 
 import dpcore as dp
+from dpcore.accounting import mu_of
 from dpcore.datasets import load
 from dpcore.declaration import declaration, declarations
-from dpcore.fitting.intervals import EARLIER, QUICK, UNKNOWN, Intervals, _Simulated, sentence_of
+from dpcore.fitting.intervals import (
+    EARLIER,
+    QUICK,
+    UNKNOWN,
+    Intervals,
+    _factor,
+    _settings,
+    _Simulated,
+    sentence_of,
+)
+from dpcore.fitting.recipe import recipe
 from dpcore.fitting.result import Fit
 from dpcore.models.exponential_family.private import WHOLE_MEAN
 from dpcore.models.factor_analysis.parameters import BY_CHANCE, HIDDEN
@@ -217,6 +228,20 @@ def test_one_centre_is_not_compared_with_one() -> None:
     words: dict[str, Any] = {"privacy": dp.Privacy(epsilon=1.0, delta=1e-5), "seed": 1}
     fit = dp.fit("kmeans", load.load("bundled:three_groups"), n_components=1, **words)
     assert not _Simulated(fit, None, None, *QUICK)._as_of_one
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 2.0])
+@pytest.mark.parametrize("model", ["gmm", "gmm-release"])
+def test_the_noise_of_few_rows_is_read_off_the_ledger_whatever_the_order(
+    model: str, epsilon: float
+) -> None:
+    """Where rows are few, early releases and later steps exchange their noise, but not the last: it
+    says how much noise there is, and a request may state it."""
+    table = load.load("bundled:iris")
+    fit = dp.fit(model, table, privacy=dp.Privacy(epsilon=epsilon, delta=1e-5), seed=0)
+    how = recipe(model)
+    factor = _factor(how, _settings(how, fit.settings), fit)
+    assert factor == pytest.approx(1.0 / float(mu_of(epsilon, 1e-5)), rel=1e-3)
 
 
 def test_intervals_of_centres_do_not_depend_on_the_columns_units() -> None:

@@ -76,7 +76,7 @@ LONG = 1.6, 2.3  # in fewer columns and in so many, longest over median axis tha
 # look for groups, and those theirs. Lost, by public numbers: noise in the length of a group's mean
 # is above FAR, and above so many times FAR for each column. Which steps follows from the noise in a
 # number of rows, with that of the second step: up to these shares of all rows, or above.
-LOST, SHARES, STEPS = 0.12, (0.1, 0.3), ([0, 2, 1], [0, -5, -4], [-4, -2, -1])
+LOST, SHARES, STEPS = 0.12, (0.1, 0.3), ([0, 2, 1], [0, -5, -4], [-5, -4, -2])
 LEFT = 0.25  # of the variance of all rows, at least, beside the square of their mean
 
 

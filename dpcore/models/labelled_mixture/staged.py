@@ -33,8 +33,8 @@ SHARES = (DISTANCES, *((1.0 - DISTANCES) * step_shares(6)).tolist())
 STEPS = tuple(f"step {step}: counts, means and squares" for step in range(1, len(SHARES)))
 # Where noise in the number of all rows at a distance is above the first of these shares of the
 # rows, the histogram has the noise of the fourth step, and that step the histogram's; above the
-# second, of the last step. Above the third it would say next to nothing even so.
-BLIND, EXCHANGED = (0.18, 0.4, 1.0), ((1, 4), (2, 6))
+# second, of the fifth. Above the third it would say next to nothing even so.
+BLIND, EXCHANGED = (0.18, 0.4, 1.0), ((1, 4), (2, 5))
 NARROWER = 0.5  # variance of a class that nobody has seen, where that of all rows is 1
 NEARLY_ALL = 0.98  # of public rows, that the first ball holds
 MARGIN = 0.5  # weights are best for a ball of sqrt(d) deviations, and so much
