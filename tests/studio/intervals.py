@@ -97,7 +97,7 @@ def line(model: str, name: str, words: Words) -> list[Array]:
         plain = replace(fit, distances=None)  # rows of the released parameters, and no others
         like = _Simulated(plain, None, None, most=find(name).rows)  # a release whose rows are known
         for draw in range(max(1, draws // 4)):
-            again = like._table(fit.parameters, np.random.default_rng([draw, 7]))
+            again = like._table(uncertainty.draw, np.random.default_rng([draw, 7]))
             other = private(model, again, epsilon, first + 100 + draw, words)
             intervals = other.intervals(seed=draw).population
             drawn.append(covered(uncertainty, other, intervals, fit.parameters))
