@@ -36,6 +36,7 @@ from dpcore.fitting.recipe import recipe
 from dpcore.fitting.result import Fit
 from dpcore.models.exponential_family.private import WHOLE_MEAN
 from dpcore.models.factor_analysis.parameters import BY_CHANCE, HIDDEN
+from dpcore.models.shared.all_rows import MULTIPLIERS
 from dpcore.privacy import Ledger
 from dpcore.registry import MODELS
 from dpcore.schema import Column
@@ -440,8 +441,20 @@ def test_a_covariance_whose_columns_were_not_scaled_keeps_its_intervals() -> Non
     fit = fitted("covariance", 2.0)
     entries = fit.ledger.entries
     assert len(entries) == 6
-    older = replace(fit, ledger=Ledger((*entries[:3], entries[-1]))).intervals()
+    noise = entries[0].noise_scale / entries[0].sensitivity * MULTIPLIERS[-1] / MULTIPLIERS[0]
+    last = replace(entries[-1], noise_scale=noise * entries[-1].sensitivity)
+    older = replace(fit, ledger=Ledger((*entries[:3], last))).intervals()
     assert older.same_rows["covariance"].shape == (*fit.parameters.covariance.shape, 2)
+
+
+def test_a_mixture_that_shared_out_its_noise_otherwise_has_no_intervals() -> None:
+    """As few rows once did, whose releases had their noise in the order of the plan."""
+    privacy = dp.Privacy(epsilon=1.0, delta=1e-5)
+    fit = dp.fit("gmm", load.load("bundled:wine"), privacy=privacy, seed=0)
+    fit.intervals()
+    entries = sorted(fit.ledger.entries[:-1], key=lambda entry: entry.noise_scale)
+    with pytest.raises(dp.InputError, match=EARLIER):
+        replace(fit, ledger=Ledger((*entries, fit.ledger.entries[-1]))).intervals()
 
 
 def test_poissons_whose_rows_were_looked_at_within_the_limits_have_no_intervals() -> None:

@@ -36,7 +36,7 @@ from dpcore.checks import listed, positive, probability, spelled, whole
 from dpcore.declaration import declaration
 from dpcore.errors import InputError
 from dpcore.fitting.recipe import Recipe, recipe
-from dpcore.privacy import Gaussian, Laplace
+from dpcore.privacy import Gaussian, Laplace, Ledger
 from dpcore.schema import Column, Schema
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Session
@@ -57,6 +57,7 @@ WORLDS, DRAWS, MOST_ROWS = 6, 16, 2_000  # tables drawn, noise draws on each, ro
 FEW_DRAWS = 8  # noise draws on each table of one part
 QUICK = (1, 24, 1_000)  # the same, for the sentence alone on a fit of several steps
 MANY = 20  # times the rows of a table, which are drawn to know the law of them all
+ROUNDED = 1e-3  # of noise, to a grid or to a ledger's digits
 WIDE = 32  # columns
 ONE_ROW_EACH = "This assumes one row for each {}: where more rows count, more can be told apart."
 UNKNOWN = "It is not known what can be told apart at this noise level: {}."
@@ -355,6 +356,10 @@ class _Simulated:
             as_private=True,
         )
         runs_of = self.how.fit(session, self.settings, np.full(runs, factor), None)
+        if noise is not None:
+            ratios = _noises(session.ledger.at(0)) / _noises(self.fit.ledger)
+            if not np.allclose(ratios, ratios[-1], rtol=ROUNDED):
+                raise _refused(EARLIER)
         return runs_of.final, session.public
 
     @cached_property
@@ -585,10 +590,16 @@ def _factor(how: Recipe, settings: Any, fit: Fit) -> float:
 
     Raises InputError where the method that is here now would have made other releases.
     """
-    events, (*_, entry) = how.events(settings), fit.ledger
+    events = how.events(settings)
     if len(fit.ledger) != sum(event.count for event in events):
         raise _refused(EARLIER)
     planned = events[-1].mechanism
     assert isinstance(planned, Gaussian | Laplace)  # what recipes plan
     unit: Any = planned.scale if isinstance(planned, Laplace) else planned.noise_multiplier
-    return float(np.ravel(entry.noise_scale)[0] / entry.sensitivity / unit)
+    return float(_noises(fit.ledger)[-1] / unit)
+
+
+def _noises(ledger: Ledger) -> Array:
+    """Of each release the noise, by its sensitivity."""
+    scales = [np.ravel(entry.noise_scale)[0] / entry.sensitivity for entry in ledger.entries]
+    return np.asarray(scales, dtype=float)
