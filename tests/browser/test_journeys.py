@@ -119,7 +119,7 @@ def test_a_steward_comes_from_an_upload_to_a_verified_release(
             marks=pytest.mark.alone,  # a click is lost now and then while other browsers are busy
         ),
         pytest.param("english", ["age", "sbp", "cost", "admitted"], marks=pytest.mark.full),
-        pytest.param("persons", ["weight", "height"], marks=pytest.mark.full),
+        pytest.param("persons", ["weight", "height"], marks=[pytest.mark.full, pytest.mark.alone]),
         pytest.param("million", ["x", "y"], marks=pytest.mark.full),
     ],
 )
