@@ -496,6 +496,8 @@ def test_lines_that_no_ledger_writes_are_refused_though_their_hashes_are_right(
 ) -> None:
     """Above all a cost below 0, which would give budget back."""
     assert ledger_record(by_hand(tmp_path / "sound.sqlite", HEAD))["intact"]
+    (entry,) = ledger_record(by_hand(tmp_path / "other.sqlite", HEAD, {"fit": "a"}))["entries"]
+    assert (entry["model"], entry["data"]) == ("", "")
     odd = by_hand(tmp_path / "odd.sqlite", terms, output, **paid)
     with pytest.raises(TamperedError, match="is not one that a ledger writes"):
         ledger_record(odd)

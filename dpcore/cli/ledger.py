@@ -124,7 +124,8 @@ def ledger_record(ledger: Any) -> dict[str, Any]:
 def _what(output: dict[str, Any]) -> dict[str, str]:
     """Model and data of what left, as far as they were written down: a fit in Python has no file,
     and a release that was broken off neither."""
-    record = output.get("dossier") or output.get("fit", {})
+    content = output.get("dossier") or output.get("fit")
+    record = content if isinstance(content, dict) else {}
     return {"model": str(record.get("model", "")), "data": str(record.get("file", ""))}
 
 
