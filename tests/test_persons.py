@@ -181,6 +181,23 @@ def test_two_persons_whose_ids_are_one_float_are_refused(ids: list[Any], tmp_pat
             limited(rows, "who", 1)
 
 
+@every("kind", [pa.list_(pa.int64()), pa.list_(pa.struct({"at": pa.int64()})), None])
+def test_lists_are_no_ids(kind: Any, tmp_path: Path) -> None:
+    """The text of a long one leaves its middle out, so two persons were one."""
+    numbers = [[*range(2000), 7], [*range(1000), 5, *range(1001, 2000), 7]]
+    ids: list[Any] = [{"at": row} for row in numbers]
+    if kind is not None:
+        shaped = kind.value_type != pa.int64()
+        ids = [[{"at": n} for n in row] if shaped else row for row in numbers]
+    file = tmp_path / "rows.parquet"
+    parquet.write_table(
+        pa.table({"who": pa.array(ids, kind), "x": [0.0, 5.0], "y": [0.0] * 2}), file
+    )
+    for rows in (dp.load(file, schema=PLAIN), parted(file, PLAIN)):
+        with pytest.raises(InputError, match=r"who: .* cannot be told apart"):
+            limited(rows, "who", 1)
+
+
 def test_ids_that_are_no_utf_8_are_told_apart(tmp_path: Path) -> None:
     """An id that spelled out another's bytes was that other person."""
     raw = pa.array([b"M\xfcller", b"M\xf6ller", "Müller".encode(), rb"M\xfcller"], pa.binary())

@@ -75,7 +75,9 @@ def _different(column: pd.Series) -> list[str] | None:
     """The different texts of a column; ``None`` where it holds numbers, not texts."""
     if column.dtype.kind in "biuf" and not column.isna().all():
         return None
-    return [plain(str(cell)) for cell in column.dropna().unique()[:MOST_TEXTS]]
+    cells = column.dropna()
+    cells = cells.map(str) if cells.dtype == object else cells  # lists, for example
+    return [plain(str(cell)) for cell in cells.unique()[:MOST_TEXTS]]
 
 
 def _reading(cells: dict[str, list[str] | None], file: FileFormat) -> Proposal:

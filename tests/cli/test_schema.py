@@ -199,6 +199,16 @@ def test_days_of_eight_digits_and_empty_columns_are_proposed(run: Run, tmp_path:
     assert "every cell is missing" in run("schema", tmp_path / "t.parquet", "--propose").out
 
 
+def test_a_column_of_lists_is_none_of_numbers(run: Run, tmp_path: Path) -> None:
+    """Also on the page of an upload, which asks for the same proposals."""
+    path = tmp_path / "visits.parquet"
+    pq.write_table(
+        pa.table({"days": [[1, 2], [3]], "who": [{"name": "x"}, None], "n": [1, 2]}), path
+    )
+    text = run("schema", path, "--propose").out
+    assert text.count('type = "text"') == 2
+
+
 def test_other_spellings_of_missing_cells_are_proposed_and_those_that_always_count_are_not(
     run: Run, tmp_path: Path
 ) -> None:

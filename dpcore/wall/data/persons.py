@@ -4,11 +4,11 @@
 meaning: blanks and quotes around a text do not count, and numbers are told apart by value, whatever
 the type of the column. So a person's rows are never taken for two persons' because of where or how
 they are stored. A number so large, or with so many digits, that another number has the same float
-is refused, as is an infinite one: if two persons had one id, the rows of one would move those of
-the other that count, up to m of them against m others, also where a person is only removed. A row
-without an id, or with one of the schema's marks for a missing cell, counts for nobody and is left
-out: to refuse it would answer a question about private rows, and to take each for a person of its
-own would leave unprotected whoever has several.
+is refused, as is an infinite one; so is a list, whose text may leave out its middle. If two persons
+had one id, the rows of one would move those of the other that count, up to m of them against m
+others, also where a person is only removed. A row without an id, or with one of the schema's marks
+for a missing cell, counts for nobody and is left out: to refuse it would answer a question about
+private rows, and to take each for a person of its own would leave unprotected whoever has several.
 
 **Which rows.** Of a person's rows those m count that come first in the order of a number mixed from
 the id and from what models see of the row (so no kind of row is preferred in all persons).
@@ -56,7 +56,7 @@ samples that go by places in the table are refused: a person's further rows move
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
@@ -193,8 +193,15 @@ def _marks(frame: pd.DataFrame, schema: Schema, name: str) -> tuple[Numbers, Num
     codes, meant = factorized_texts(categories_meant(frame[name]))
     stated = () if schema.file is None else schema.file.missing_marks
     nobody = {*NOBODY, *map(category_meant, stated)}
+    different = _different(frame[name])
+    if any(isinstance(cell, Iterable) and not isinstance(cell, str | bytes) for cell in different):
+        raise InputError(
+            name,
+            "some ids are lists or records, so they cannot be told apart",
+            "write each id as one text or number",
+        )
     vast = any(_is_vast(meaning) for meaning in meant if meaning not in nobody)
-    if vast or any(map(is_rounded, _different(frame[name]))):
+    if vast or any(map(is_rounded, different)):
         raise InputError(
             name,
             "some ids are numbers of 9,007,199,254,740,992 or more, or have more digits than a "
@@ -232,7 +239,7 @@ def _marks_of_part(
     return ids, rows
 
 
-def _different(cells: pd.Series) -> Iterable[object]:
+def _different(cells: pd.Series) -> Collection[object]:
     """The cells of a column, each different one once; all, where lists are among them."""
     try:
         return set(cells.tolist())
