@@ -6,17 +6,25 @@ import re
 
 from dpcore.privacy.guarantee import show, show_bound, show_delta
 
-_SIGNS = re.compile(r"[\\`*\[\]<>$~|&]|\b_|_\b|^[#+=-]")  # what Markdown takes for its own
+# What Markdown takes for its own, and the colon with which Streamlit begins a colour.
+_SIGNS = re.compile(
+    r"[\\`*\[\]<>$~|&]|(?<![^\W_])_|_(?![^\W_])|:(?=\w)|^[#+=-]"
+    r"|(?:(?<=^\d)|(?<=^\d\d)|(?<=^\d{3}))[.)]"
+)
+# Where to cut what is an address to click, an icon or an emoji even behind a backslash.
+_CUT = re.compile(r"(?<=:)(?=//|material/|[\w+-]+:)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 
 
 def literal(text: str) -> str:
     r"""A text from outside - a name in a file or a link, a refusal that repeats it - as Markdown
     shows it letter by letter: no sign of it is a picture, which a browser would fetch, or a link.
 
-    >>> print(literal("![a](http://host/b.png) rows_per_person"))
-    !\[a\](http://host/b.png) rows_per_person
+    >>> print(literal("![a](b.png) rows_per_person :red[c]"))
+    !\[a\](b.png) rows_per_person \:red\[c\]
+    >>> literal("http://host")  # an invisible sign that joins words cuts an address
+    'http:\u2060//host'
     """
-    return _SIGNS.sub(r"\\\g<0>", " ".join(text.split()))
+    return _SIGNS.sub(r"\\\g<0>", _CUT.sub("\N{WORD JOINER}", " ".join(text.split())))
 
 
 # What the data on the page is.

@@ -634,9 +634,14 @@ def test_no_name_in_a_link_or_in_a_file_has_the_browser_ask_another_host(
     explore: Any, page: Any
 ) -> None:
     """Markdown would fetch a picture; the page that ends here has asked nobody."""
-    picture = "![a](http://other.example/a.png)"
-    link = f"{SMALL}&{quote(picture)}=1&{quote(picture)}=2"
-    assert picture in explore(f"?{link}").locator("[data-testid=stAlert]").inner_text()
+    picture = "![a](//other.example/a.png)"
+    strange = (picture, "https://other.example", "www.other.example", "a@other.example", "1. __b__",
+               ":red[a]", ":smile:", ":material/home:")  # fmt: skip
+    link = "".join(f"&{quote(name)}=1&{quote(name)}=2" for name in strange)
+    alert = explore(f"?{SMALL}{link}").locator("[data-testid=stAlert]")
+    said = alert.inner_text().replace("\N{WORD JOINER}", "")
+    assert all(name in said for name in strange)
+    assert alert.locator("a, img, [role=img], ol, strong").count() == 0
     explore("?data=upload")
     hand_in(page, "[b](http:b) _c_.csv", f'"{picture}",age\nno,1\nnumber,2\n')
     page.get_by_text(
