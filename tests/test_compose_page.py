@@ -389,6 +389,7 @@ EXTREMES: list[dict[str, str]] = [
     {"lines": "g4~1~p0.01", "adjacency": "add_remove", "hold": "budget", "k": "10"},
     {"lines": "g4~1~w0.01", "adjacency": "add_remove"},
     {"lines": "l4~1~w0.1", "k": "3"},
+    {"lines": "g1~1~w1e-308"},
     {"lines": "_".join(["g20~1"] * 12)},
     {"show": "noise", "epsilon": "3"},
     {"hide": "preset,hold,show,noise,k"},

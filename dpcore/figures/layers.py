@@ -412,14 +412,19 @@ def compact(values: ArrayLike) -> Any:
 
     >>> compact([[123456.7, 0.000123456], [float("nan"), 0.3]])
     [[123460.0, 0.00012346], [None, 0.3]]
+    >>> compact([2e-308])  # which no power of ten scales
+    [2e-308]
     """
     array = np.asarray(values, dtype=float)
     finite = np.isfinite(array)
     safe = np.where(finite & (array != 0), np.abs(array), 1.0)
     places = SIGNIFICANT_DIGITS - 1 - np.floor(np.log10(safe)).astype(int)
     # Scaling only by whole powers of ten keeps each result the double nearest to its short decimal.
-    up, down = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)
-    rounded = np.asarray(np.round(np.where(finite, array, 0.0) * up / down) * down / up)
+    plain = np.where(finite, array, 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        up, down = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)
+        rounded = np.round(plain * up / down) * down / up
+    rounded = np.where(np.isfinite(rounded), rounded, plain)
     if finite.all():
         return rounded.tolist()
     with_gaps = rounded.astype(object)
