@@ -547,6 +547,17 @@ def test_parameters_that_are_no_model_are_refused_in_a_sentence(change: Any) -> 
             dp.open_release(folder / "dossier.json")
 
 
+@every("shares", ["a", None, [], [-1.0, 2.0], [None, 1.0]])
+def test_a_model_that_draws_no_row_is_refused_in_a_sentence(shares: Any) -> None:
+    """Of k-means no answer about a row reads the shares."""
+    with TemporaryDirectory() as place:
+        folder = Path(shutil.copytree(made("kmeans").folder, Path(place) / "copied"))
+        rewritten(folder, lambda record: record["parameters"].update(shares=shares), hashed=True)
+        (folder / "report.html").unlink()
+        with pytest.raises(InputError, match=r"^dossier: a part of it is missing or malformed"):
+            dp.open_release(folder / "dossier.json")
+
+
 @every(
     "change",
     [

@@ -345,13 +345,15 @@ class OpenedRelease:
 
     def demand_sound(self) -> None:
         """Raise ValueError unless the numbers fit together: the middle of the limits goes through
-        everything that the model has, and what comes out is defined."""
+        everything that the model has, and what comes out is defined; a row can be drawn, where the
+        model describes rows."""
         if self.fit.parameters.columns != self.columns:
             raise ValueError("parameters of other columns")
         for name in self._asked(None):
             answer = self._said(name, self._middle)
             if len(answer) != 1 or (answer.dtype.kind == "f" and not np.all(np.isfinite(answer))):
                 raise ValueError("parameters that are not numbers")
+        self._has("sample")  # which draws one
 
     def __repr__(self) -> str:
         return f"<release of {self.model.noun}: {self.guarantee.sentence()}>"
