@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import operator
 import os
 import shutil
 from collections.abc import Callable
+from functools import reduce
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -190,17 +192,21 @@ def test_a_folder_holds_all_that_is_listed_and_nothing_else(made: api.Release) -
 
 
 def test_without_a_ledger_it_says_what_nothing_vouches_for(made: api.Release) -> None:
-    """Whatever is not listed cannot be changed without a failure."""
+    """Whatever is not listed cannot be changed without a failure, also with a hash made anew."""
     listed = verify(made.folder)["unvouched"]
     assert {"parameters", "settings", "entries", "guarantee.rows_per_person"} <= set(listed)
     record = json.loads((made.folder / "dossier.json").read_text(encoding="utf-8"))
     (made.folder / "report.html").unlink()
-    for path in [*record, *(f"guarantee.{key}" for key in record["guarantee"])]:
+    guarantee = record["guarantee"]
+    parts = [*(f"guarantee.{key}" for key in guarantee)]
+    parts += [f"guarantee.proof.{key}" for key in guarantee["proof"]]
+    for path in [*record, *parts]:
         if path in (*listed, "guarantee"):
             continue
         *outer, key = path.split(".")
         other = json.loads(json.dumps(record))
-        (other[outer[0]] if outer else other)[key] = "something else"
+        reduce(operator.getitem, outer, other)[key] = "something else"
+        other["content"] = beside.content_of(other)
         (made.folder / "dossier.json").write_text(json.dumps(other), encoding="utf-8")
         with pytest.raises((ReplayError, InputError)):
             verify(made.folder / "dossier.json")

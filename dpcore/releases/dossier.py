@@ -322,7 +322,8 @@ def _compared(folder: Path, record: dict[str, Any], *, whole: bool) -> dict[str,
 def _unvouched(record: dict[str, Any]) -> list[str]:
     """The fields that the proof says nothing about: only a ledger does."""
     others = sorted(record.keys() - {"format", "guarantee"})
-    return [*others, *(f"guarantee.{k}" for k in sorted(record["guarantee"]) if k not in PROVED)]
+    stated = [*(k for k in sorted(record["guarantee"]) if k not in PROVED), "proof.source"]
+    return [*others, *(f"guarantee.{name}" for name in stated)]
 
 
 def _unlisted(place: Path, *, whole: bool) -> list[str]:
