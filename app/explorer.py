@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import first_picture
 from app.frame import frame
-from app.settings import call_nobody, forget_closed, hold_uploads
+from app.settings import call_nobody, forget_closed, hold_uploads, tell_no_sizes
 from dpcore.registry import load
 
 PAGES = {
@@ -36,6 +36,7 @@ def main() -> None:
     """One frame, and the page that the address names."""
     call_nobody()
     hold_uploads()
+    tell_no_sizes()
     forget_closed()
     st.set_page_config(page_title="dpcore explorer", page_icon="🔍", layout="wide")
     frame()

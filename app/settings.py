@@ -59,6 +59,18 @@ def hold_uploads() -> None:
     MultiPartParser.spool_max_size = 0  # of a SpooledTemporaryFile: never on a disk
 
 
+def tell_no_sizes() -> None:
+    """Streamlit tells whoever asks for its metrics how many bytes the files and sessions of all
+    visitors have, which goes with their rows, and has no option against that.
+    """
+    from streamlit.runtime.stats import StatsManager
+
+    def nothing(self: StatsManager, family_names: Any = None) -> dict[str, Any]:
+        return {}
+
+    StatsManager.get_stats = nothing  # type: ignore[method-assign]
+
+
 def forget_closed() -> None:
     """A session goes with its upload some time after its page was closed. Streamlit holds on to it
     until other pages come and go, maybe for ever, and has no option against that.

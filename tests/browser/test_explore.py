@@ -652,6 +652,15 @@ def test_no_name_in_a_link_or_in_a_file_has_the_browser_ask_another_host(
     assert sentence_of_error(page, "missing").startswith("age: ")
 
 
+def test_nobody_is_told_how_large_the_files_of_others_are(explore: Any, page: Any) -> None:
+    """To the byte, in the server's metrics: with a row less they told another number."""
+    explore("?data=upload")
+    hand_in(page, "people.csv", PEOPLE)
+    page.get_by_text("people.csv is held").wait_for()
+    told = page.evaluate("fetch('/_stcore/metrics').then((answer) => answer.text())")
+    assert not re.search("[0-9]", told), told
+
+
 def write(page: Any, column: int, row: int, value: str) -> None:
     """Type into one cell of the editor of limits, as a hand at the keyboard does."""
     page.locator("[data-testid=stDataFrame] canvas").first.click(
