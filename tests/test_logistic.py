@@ -363,7 +363,28 @@ def test_three_small_releases_choose_the_ball_of_one_and_three_steps_follow() ->
         "logistic", sealed(*drawn(500)), privacy=replace(request, adjacency="label"), seed=0
     )
     assert len(labels.ledger) == 1  # features are public, and so is the ball
-    assert any("yes nor no" in line for line in fit.guarantee.assumptions)
+
+
+def test_a_guarantee_says_what_cells_without_a_listed_name_count_as() -> None:
+    """Also those of classes, and of features."""
+    rows, outcomes = drawn(200)
+    words = Column("ill", "target", "category", categories=("no", "yes"))
+    where = Column("where", type="category", categories=("north", "south"))
+    digits = Column("ill", "target", "binary", missing=1.0)
+    lines = {}
+    for model, column in (("logistic", words), ("logistic", digits), ("gmm-release", words)):
+        told = replace(column, role="label") if model == "gmm-release" else column
+        schema = Schema((Column("a", lower=-1, upper=1), where, told))
+        cells = np.array(column.categories)[outcomes.astype(int)] if column is words else outcomes
+        frame = pd.DataFrame({"a": rows[:, 0], "where": "north", "ill": cells})
+        fit = dp.fit(
+            model, PrivateTable.seal(frame, schema), privacy=Privacy(epsilon=1, delta=1e-5), seed=0
+        )
+        lines[model, column.type] = "; ".join(fit.guarantee.assumptions)
+    assert all("in a feature with categories as none of them" in text for text in lines.values())
+    assert "neither 'no' nor 'yes' counts as 'no'" in lines["logistic", "category"]
+    assert "above 1/2 counts as 1, a missing cell as 1" in lines["logistic", "binary"]
+    assert "cell of ill names no class counts in none" in lines["gmm-release", "category"]
 
 
 @pytest.mark.parametrize("columns", [1, 2, 7, 130, 500])

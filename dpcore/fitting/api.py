@@ -69,7 +69,7 @@ class Grid:
         """
         ledger = self.ledger.at(budget * len(self.draws))
         runs = self.plan.budgets * len(self.draws)
-        guarantee = guarantee_of(
+        return guarantee_of(
             ledger,
             self.plan,
             budget,
@@ -82,10 +82,6 @@ class Grid:
             is_part=self.is_part,
             limited=self.limited,
         )
-        if self.plan.requests is None:
-            return guarantee
-        assumptions = recipe(self.model).assumptions(self.settings, guarantee)
-        return replace(guarantee, assumptions=assumptions)
 
     def fit(self, budget: int = 0, draw: int = 0) -> Fit:
         """One fit of the grid, with its own ledger and guarantee; parameters are in the data's own

@@ -58,7 +58,7 @@ def guarantee_of(
     moved = is_part and (limited or request.adjacency == "add_remove")
     proof = None if moved else _proof(ledger, request, schema)
     printed = recipe(model).printed(request, settings) if request.mode == "paper" else None
-    return Guarantee(
+    guarantee = Guarantee(
         epsilon=None if proof is None else proof.epsilon,
         delta=request.delta,
         adjacency=request.adjacency,
@@ -66,12 +66,14 @@ def guarantee_of(
         rows_per_person=request.rows_per_person,
         claim=_claim(ledger, request, printed, proof, schema),
         proof=proof,
-        assumptions=recipe(model).assumed(_assumptions(request, schema, limited), settings),
+        assumptions=_assumptions(request, schema, limited),
         rehearsal=seed is not None or runs > 1 or schema.rehearsal,
         notes=(*((MOVED,) if moved else ()), *_notes(request, schema, rows), *of_model),
         thing=schema.thing,
         limited=limited,
     )
+    assumptions = recipe(model).assumptions(settings, guarantee, schema)
+    return replace(guarantee, assumptions=assumptions)
 
 
 def _proof(ledger: Ledger, request: Privacy, schema: Schema) -> Proof | None:
@@ -123,7 +125,8 @@ def _assumptions(request: Privacy, schema: Schema, limited: bool) -> tuple[str, 
     lines = [
         "bounds, column types, iterations and the start were chosen without looking at the data, "
         "or from earlier releases that were paid for",
-        "a missing cell counts as its column's public fill (by default the middle of the limits)",
+        "a missing cell counts as its column's public fill (by default the middle of the limits), "
+        "in a feature with categories as none of them, with names for no and yes as the first",
         "noise is drawn in floating point, which the proof treats as exact",
     ]
     if request.adjacency != "add_remove":

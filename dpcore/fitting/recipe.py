@@ -207,10 +207,6 @@ class Recipe:
         """The only accountants that count what it releases; empty: any."""
         return ()
 
-    def assumed(self, lines: tuple[str, ...], settings: Any) -> tuple[str, ...]:
-        """What a guarantee takes for granted, made of the usual lines."""
-        return lines
-
     def main(self, events: tuple[Event, ...]) -> Event:
         """The release whose noise multiplier a request may state."""
         return events[-1]
@@ -225,8 +221,8 @@ class Recipe:
         """What a careful reader should know of a fit with these settings and public limits."""
         return ()
 
-    def assumptions(self, settings: Any, guarantee: Guarantee) -> tuple[str, ...]:
-        """What a finished guarantee assumes, where that is not what a table's usually does."""
+    def assumptions(self, settings: Any, guarantee: Guarantee, schema: Schema) -> tuple[str, ...]:
+        """What a guarantee assumes, which has the usual lines so far."""
         return guarantee.assumptions
 
     def takes_persons(self, settings: Any) -> bool:

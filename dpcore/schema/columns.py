@@ -73,6 +73,12 @@ class Column:
         """Whether models see numbers that have no bounds by themselves."""
         return self.type in ("number", "date")
 
+    @property
+    def neither(self) -> str:
+        """What a cell counts as that holds none of the two names for no and yes."""
+        no, yes = self.categories
+        return f"a cell that is neither {no!r} nor {yes!r} counts as {no!r}"
+
     def _check_form(self) -> None:
         """Symbols stand beside numbers; dates have a format, and their bounds become days."""
         object.__setattr__(self, "symbols", symbols(self._field("symbols"), self.symbols))

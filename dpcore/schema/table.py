@@ -375,13 +375,11 @@ class Schema:
                 'give the column of ids role = "id", or leave it out',
             )
         for column in self.columns:
-            if column.role not in ("feature", "target") or column.type != "binary":
-                continue
-            if column.categories and column.missing is not None:
-                no, yes = column.categories
+            two = column.type == "binary" and bool(column.categories)
+            if two and column.missing is not None and column.role in ("feature", "target"):
                 raise InputError(
                     f"columns.{column.name}.missing",
-                    f"it has no effect: a cell that is neither {no!r} nor {yes!r} counts as {no!r}",
+                    f"it has no effect: {column.neither}",
                     "remove missing, or write the cells as 0 and 1 and remove the categories",
                 )
         return self

@@ -38,7 +38,7 @@ from dpcore.models.gradient_em.settings import (
     MissingSettings,
     RegressionsSettings,
 )
-from dpcore.privacy import Event, Gaussian, Ledger, Privacy
+from dpcore.privacy import Event, Gaussian, Guarantee, Ledger, Privacy
 from dpcore.schema import Schema
 from dpcore.wall.data import MaskedRows, PublicFrame
 from dpcore.wall.session import Session
@@ -101,8 +101,14 @@ class GradientRecipe(Recipe):
             ),
         )
 
-    def assumed(self, lines: tuple[str, ...], settings: GradientSettings) -> tuple[str, ...]:
-        """What the guarantee takes for granted, beside the usual lines."""
+    def assumptions(
+        self, settings: GradientSettings, guarantee: Guarantee, schema: Schema
+    ) -> tuple[str, ...]:
+        """The usual lines, what is masked, tossed or added by persons, and what was chosen."""
+        lines = guarantee.assumptions
+        target = schema.target if self.model.target else None
+        if target is not None and (column := schema.column(target)).categories:
+            lines = (*lines, f"targets in {target}: {column.neither}")
         if self.model.masked:
             lines = tuple(MASKED if line.startswith("a missing cell") else line for line in lines)
         for tossed, what in (

@@ -28,7 +28,8 @@ from dpcore.models.labelled_mixture import published as labelled_published
 from dpcore.models.labelled_mixture import staged as labelled_staged
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
 from dpcore.models.labelled_mixture.parameters import ReleaseParameters
-from dpcore.privacy import Event, Gaussian, Laplace, Ledger, Privacy
+from dpcore.privacy import Event, Gaussian, Guarantee, Laplace, Ledger, Privacy
+from dpcore.schema import Schema
 from dpcore.wall.data import LabelledRows
 from dpcore.wall.session import Session
 
@@ -47,6 +48,13 @@ class ReleaseRecipe(Recipe):
 
     def takes_equal_persons(self, settings: ReleaseSettings) -> bool:
         return settings.mode == "proved"
+
+    def assumptions(
+        self, settings: ReleaseSettings, guarantee: Guarantee, schema: Schema
+    ) -> tuple[str, ...]:
+        """Those of a table, and what counts in no class."""
+        added = f"a row whose cell of {schema.label} names no class counts in none"
+        return (*guarantee.assumptions, added)
 
     def events(self, settings: ReleaseSettings) -> tuple[Event, ...]:
         if settings.method == "laplace":

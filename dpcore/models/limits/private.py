@@ -18,7 +18,8 @@ from dpcore.fitting.recipe import Recipe, Runs
 from dpcore.models.limits import mathematics as narrow
 from dpcore.models.limits.parameters import Limits, LimitsParameters
 from dpcore.options import Settings
-from dpcore.privacy import Event, Gaussian
+from dpcore.privacy import Event, Gaussian, Guarantee
+from dpcore.schema import Schema
 from dpcore.wall.data import NumberRows
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import ColumnBins
@@ -37,8 +38,11 @@ class LimitsRecipe(Recipe):
     def events(self, settings: Settings) -> tuple[Event, ...]:
         return (Event(Gaussian(1.0), count=STEPS),)
 
-    def assumed(self, lines: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
+    def assumptions(
+        self, settings: Settings, guarantee: Guarantee, schema: Schema
+    ) -> tuple[str, ...]:
         """The usual lines, but for cells that are missing."""
+        lines = guarantee.assumptions
         return tuple(MISSING if line.startswith("a missing cell") else line for line in lines)
 
     def takes_persons(self, settings: Settings) -> bool:

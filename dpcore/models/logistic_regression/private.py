@@ -41,6 +41,7 @@ from dpcore.models.shared.moments import averaged
 from dpcore.models.shared.reach import Reach, edges, reach
 from dpcore.models.shared.second_moments import Ellipsoid
 from dpcore.privacy import Event, Gaussian, Guarantee, Laplace, Privacy
+from dpcore.schema import Schema
 from dpcore.wall.data import Frame, LogisticRows
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import (
@@ -103,9 +104,18 @@ class LogisticRecipe(Recipe):
         steps = steps_of(settings, 1, rows, adjacency)
         return replace(settings, steps=steps)
 
-    def assumptions(self, settings: LogisticSettings, guarantee: Guarantee) -> tuple[str, ...]:
+    def assumptions(
+        self, settings: LogisticSettings, guarantee: Guarantee, schema: Schema
+    ) -> tuple[str, ...]:
         """Those of a table, and what counts as a yes."""
-        added = ["a target that is neither yes nor no is counted by its column's public rule"]
+        column = schema.column(str(schema.target))
+        missing = int((column.fill or 0.0) > 0.5)
+        rule = (
+            column.neither
+            if column.categories
+            else f"a number above 1/2 counts as 1, a missing cell as {missing}, all else as 0"
+        )
+        added = [f"outcomes in {column.name}: {rule}"]
         if settings.steps.sample.sampling != "none":
             added.append("the rows drawn in a step stay secret")
         return (*guarantee.assumptions, *added)

@@ -25,7 +25,8 @@ from dpcore.models.mean import mathematics as heavy_tails
 from dpcore.models.mean.mathematics import Bent
 from dpcore.models.mean.parameters import MeanParameters, Means
 from dpcore.models.shared.truncation import LIMIT
-from dpcore.privacy import Event, Gaussian, Laplace, Ledger, Privacy
+from dpcore.privacy import Event, Gaussian, Guarantee, Laplace, Ledger, Privacy
+from dpcore.schema import Schema
 from dpcore.wall.data import MaskedRows, PublicFrame
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import (
@@ -71,8 +72,11 @@ class MeanRecipe(Recipe):
             ("its noise is composed here as in the paper's Algorithm 2, by zCDP",),
         )
 
-    def assumed(self, lines: tuple[str, ...], settings: MeanSettings) -> tuple[str, ...]:
-        """What the guarantee takes for granted, beside the usual lines."""
+    def assumptions(
+        self, settings: MeanSettings, guarantee: Guarantee, schema: Schema
+    ) -> tuple[str, ...]:
+        """The usual lines, what persons add, and what was chosen."""
+        lines = guarantee.assumptions
         if settings.trust != "central":
             lines = (*lines, "each person randomises the numbers: nobody collects an exact row")
         return (*lines, "tau was chosen without looking at the data")

@@ -85,7 +85,9 @@ class BeliefRecipe(Recipe):
         steps = steps_of(settings, settings.epochs, rows, adjacency)
         return replace(settings, steps=steps)
 
-    def assumptions(self, settings: BeliefSettings, guarantee: Guarantee) -> tuple[str, ...]:
+    def assumptions(
+        self, settings: BeliefSettings, guarantee: Guarantee, schema: Schema
+    ) -> tuple[str, ...]:
         """Those of a table, and that samples stay secret."""
         if settings.steps.sample.sampling == "none":
             return guarantee.assumptions

@@ -36,6 +36,7 @@ from dpcore.models.topics.cells import hidden, sharpened
 from dpcore.models.topics.mathematics import Topics
 from dpcore.models.topics.parameters import TopicParameters
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Guarantee, Privacy
+from dpcore.schema import Schema
 from dpcore.wall.data import Bags, Documents
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import SharedOut, TopicWords
@@ -118,7 +119,9 @@ class TopicRecipe(Recipe):
             ),
         )
 
-    def assumptions(self, settings: TopicSettings, guarantee: Guarantee) -> tuple[str, ...]:
+    def assumptions(
+        self, settings: TopicSettings, guarantee: Guarantee, schema: Schema
+    ) -> tuple[str, ...]:
         """What is assumed of documents."""
         lines = [
             "the vocabulary, the scaled length, the number of topics, the start and all steps "
