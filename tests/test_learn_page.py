@@ -567,6 +567,8 @@ def test_a_figure_is_shown_with_its_verdict_finding_and_command() -> None:
     assert not at.exception
     assert len(at.get("plotly_chart")) == 6  # two panels of each of the three models
     assert any("clipping is better than Algorithm 2" in str(one.value) for one in at.markdown)
+    (judged,) = [str(one.value) for one in at.markdown if str(one.value).startswith("**Agrees")]
+    assert "| of the five thresholds, C = 1 is the best | 0\u00a0of\u00a04 | 0 |" in judged
     assert any("dpcore reproduce robust-em-figure-1" in str(one.value) for one in at.caption)
 
 

@@ -285,7 +285,7 @@ def test_the_table_of_results_has_no_row_missing() -> None:
     assert {line["verdict"] for line in lines} <= {"agrees", "agrees in part", "differs"}
     assert all(line["why"] and line["made by"] for line in lines)
     for line in lines:
-        told = stored_result(line["what"]).verdict
+        told = stored_result(line["what"]).verdict.sentence
         assert told.lower().startswith(line["verdict"])
         assert line["why"] in told
         assert ("one draw" in line["why"]) == ("one draw" in told)

@@ -523,7 +523,7 @@ def test_pictures_are_not_stretched_and_no_line_strikes_a_word_out() -> None:
 def test_on_a_page_every_curve_is_named_below_and_every_title_fits(name: str, figures: int) -> None:
     drawn = list(page_figures(stored_result(name).reproduction))
     assert len(drawn) == figures
-    for figure in drawn:
+    for _, figure in drawn:
         named = sum(bool(trace.showlegend) for trace in figure.data)
         assert figure.layout.legend.orientation == "h"
         assert figure.layout.legend.y < 0.0
@@ -532,3 +532,19 @@ def test_on_a_page_every_curve_is_named_below_and_every_title_fits(name: str, fi
         titles = [words.text for words in figure.layout.annotations]
         for title in (*titles, *(axis.title.text or "" for axis in axes)):
             assert max(map(len, title.split("<br>"))) <= LETTERS, title
+
+
+def test_on_a_page_curves_far_from_the_others_do_not_press_them_together() -> None:
+    """They are named above the picture."""
+    census = list(page_figures(stored_result("robust-em-figure-5").reproduction))
+    for title, figure in census[:2]:
+        assert "; gradient EM, no privacy: below 10⁻" in title
+        low, high = figure.layout.yaxis.range
+        assert -4.0 < low < high < 1.0
+        assert len(figure.layout.yaxis.ticktext) > 3
+    title, figure = next(page_figures(stored_result("gmm-release-figure-2").reproduction))
+    assert title.endswith("R1SMG: above 10⁷, beyond this axis")
+    assert figure.layout.yaxis.range[1] < 2.0
+    near, figure = list(page_figures(stored_result("gmm-release-figure-2").reproduction))[1]
+    assert "axis" not in near
+    assert figure.layout.yaxis.range is None

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from app.texts.frame import literal
+from dpcore.papers.claims import Check, Verdict
+
 TITLE = "Guess first, then see the answer."
 
 # ---------------------------------------------------------------- the path
@@ -92,6 +95,25 @@ SHEET = "Exercise sheet to print"
 SOLVED_SHEET = "With answers and teacher's notes"
 PAPERS_TITLE = "The papers' figures, reproduced"
 PAPERS_LABEL = "A figure or table"
+
+
+def verdict(judged: Verdict) -> str:
+    """What became of a figure, and at how many points each claim holds."""
+    spread = any(check.clear is not None for check in judged.checks)
+    heads = ["the paper's claim", "holds at", *(["clearly¹"] if spread else [])]
+    lines = [heads, ["---", *["---:"] * (len(heads) - 1)]]
+    for check in sorted(judged.checks, key=lambda check: check.ours):
+        says = f"beyond the paper: {check.says}" if check.ours else check.says
+        points = [f"{check.holds}\u00a0of\u00a0{check.of}", *([_clear(check)] if spread else [])]
+        lines.append([literal(says), *points])
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    note = "\n\n¹ beyond the spread of the runs" if spread else ""
+    return f"**{literal(judged.opening)}**{judged.missing}\n\n{table}{note}"
+
+
+def _clear(check: Check) -> str:
+    return "" if check.clear is None else f"{check.clear}"
+
 
 # ---------------------------------------------------------------- what to read
 

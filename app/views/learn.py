@@ -15,6 +15,7 @@ from app.live import live_path
 from app.papers import played
 from app.state import addressed, arrived, note_misread
 from app.texts import learn as texts
+from app.texts.frame import literal
 from dpcore.figures.model_plot import brief
 from dpcore.papers.drawing import page_figures
 from dpcore.papers.results import stored_result
@@ -157,8 +158,10 @@ def papers(linked: str | None = None) -> None:
         return
     stored = stored_result(name)
     with st.container(border=True):
-        st.markdown(f"**{stored.verdict}**")
-        for place, figure in enumerate(page_figures(stored.reproduction)):
+        st.markdown(texts.verdict(stored.verdict))
+        for place, (title, figure) in enumerate(page_figures(stored.reproduction)):
+            if title:
+                st.markdown(f"**{literal(title)}**")
             st.plotly_chart(figure, width="stretch", key=f"drawn_{name}_{place}")
         st.markdown(stored.reproduction.finding)
         st.caption(stored.how)

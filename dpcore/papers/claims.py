@@ -77,19 +77,24 @@ class Verdict:
         return PARTLY if most else DIFFERS
 
     @property
-    def sentence(self) -> str:
-        """The verdict with its reasons."""
+    def opening(self) -> str:
+        """The verdict, and what limits it."""
         limits = [self.stands_in] if self.stands_in else []
         few = "one draw" if self.runs == 1 else f"{self.runs} runs"
         limits += [few] if 0 < self.runs < ENOUGH else []
         data = f" ({'; '.join(limits)})" if limits else ""
+        return f"{self.word.capitalize()}{data}."
+
+    @property
+    def sentence(self) -> str:
+        """The verdict with its reasons."""
         claims = "; ".join(check.sentence for check in self.checks if not check.ours)
         more = "; ".join(check.sentence for check in self.checks if check.ours)
         beside = f" Beyond the paper: {more}." if more else ""
-        return f"{self.word.capitalize()}{data}. The paper: {claims}.{self._test}{beside}"
+        return f"{self.opening} The paper: {claims}.{self.missing}{beside}"
 
     @property
-    def _test(self) -> str:
+    def missing(self) -> str:
         """Of a verdict that differs: what would have to hold for it to agree."""
         if self.word != DIFFERS:
             return ""

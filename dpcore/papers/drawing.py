@@ -32,8 +32,10 @@ FEW_WHOLE = 10  # steps of a line along x that each have their number
 ALONE = 3  # panels side by side, at most, that each have a page's width to themselves there
 PLOT, LINE = 300, 29  # pixels on a page: of a panel without its legend, and of a line of the legend
 MARGIN = 48  # above and below a figure on a page, pixels
+LEAST_MARGIN = 12  # above one whose title stands in the text
 LETTERS = 40  # of a line of a title, as wide as a phone; beside an axis, as high as its panel
 GREYS = 15  # steps of a picture's shades: noise in more of them would fill the file
+FAR = 1e3  # times another height, from which on an axis does not reach so far on a page
 CORNERS = 21  # of a bell
 REACH = 4.0  # standard deviations of a bell that are drawn
 CLOUD = "#B8C2CC"
@@ -78,9 +80,10 @@ def reproduction_figure(result: Reproduction) -> go.Figure:
     return fig
 
 
-def page_figures(result: Reproduction) -> Iterator[go.Figure]:
-    """The panels as figures for a page as wide as its window: each alone with its legend below it,
-    but many small ones together, as the figure has them. Needs plotly."""
+def page_figures(result: Reproduction) -> Iterator[tuple[str, go.Figure]]:
+    """The panels as figures for a page as wide as its window, each with what to write above it:
+    alone with its legend below it, but many small ones together, as the figure has them. On a
+    logarithmic axis, curves far beyond all others do not press these together. Needs plotly."""
     for many, group in groupby(result.panels, key=lambda panel: panel.across > ALONE):
         alone = ([replace(panel, across=1)] for panel in group)
         for panels in ([*group],) if many else alone:
@@ -94,10 +97,41 @@ def page_figures(result: Reproduction) -> Iterator[go.Figure]:
                 legend={"orientation": "h", "y": -0.25 if lines else -0.1, "maxheight": 1.0},
             )
             fig.update_xaxes(title_font_size=11).update_yaxes(title_font_size=11)
-            fig.update_annotations(font_size=11 if many else 13)
+            fig.update_annotations(font_size=11)
             for words in (*(axis.title for axis in fig.select_xaxes()), *fig.layout.annotations):
                 words.text = _wrapped(words.text or "")
-            yield fig
+            title = ""
+            if not many:
+                fig.layout.annotations = ()
+                fig.layout.margin.t = LEAST_MARGIN
+                title = "; ".join(filter(None, [_title(panels[0], result), *_beyond(fig)]))
+                title = title[:1].upper() + title[1:]
+            yield title, fig
+
+
+def _beyond(fig: go.Figure) -> Iterator[str]:
+    """Let a logarithmic axis end where most curves do, and say which ones lie beyond: those whose
+    heights are all more than :data:`FAR` times as large or small as those of any of these."""
+    if fig.layout.yaxis.type != "log":
+        return
+    heights = {t.name: np.array([y for y in t.y if y > 0.0]) for t in fig.data if t.y is not None}
+    spans = sorted((y.min(), y.max(), name) for name, y in heights.items() if y.size)
+    groups: list[list[tuple[float, float, str]]] = []
+    for span in spans:
+        if groups and span[0] <= FAR * max(high for _, high, _ in groups[-1]):
+            groups[-1].append(span)
+        else:
+            groups.append([span])
+    if len(groups) < 2:
+        return
+    most = max(groups, key=len)
+    low, high = most[0][0], max(high for _, high, _ in most)
+    fig.update_yaxes(range=[math.log10(low) - 0.3, math.log10(high) + 0.3])
+    fig.update_yaxes(**_numbered(_decades([{"y": low}, {"y": high}])))
+    for least, largest, name in (span for group in groups if group is not most for span in group):
+        above = least > high
+        power = math.floor(math.log10(least)) if above else math.ceil(math.log10(largest))
+        yield f"{name}: {'above' if above else 'below'} {_number(10.0**power)}, beyond this axis"
 
 
 @dataclass(frozen=True)

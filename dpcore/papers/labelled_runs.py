@@ -213,7 +213,8 @@ def marginals(
         except InputError as refusal:
             notes[name] = f"refused: {refusal}"
             continue
-        gaps.append(f"{name} {YARDSTICK.measure(batches[name], scorer, 'reverse_kl')[0]:.3g}")
+        gap = float(f"{YARDSTICK.measure(batches[name], scorer, 'reverse_kl')[0]:.3g}")
+        gaps.append(f"{name} {gap:,g}")
     own = scorer.rows * public.half_range + public.center
     for k, j in product(range(len(classes)), range(len(columns))):
         panel = f"{classes[k]}, {columns[j]}"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.errors import InputError
-from dpcore.papers.claims import Row
+from dpcore.papers.claims import Row, Verdict
 from dpcore.papers.reproduction import Ask, Panel, Reproduction, reproduce, verdict
 from dpcore.registry import PAPERS
 
@@ -46,9 +46,9 @@ class Regenerated:
     how: str
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Verdict:
         """What agrees and what does not, counted."""
-        return verdict(self.name, self.reproduction.rows).sentence
+        return verdict(self.name, self.reproduction.rows)
 
 
 def regenerate(name: str, *, short: bool, data: Path | None = None) -> Regenerated:
@@ -87,7 +87,7 @@ def see(name: str) -> Regenerated | None:
     regenerated = regenerate(name, short=fast(), data=beside)
     show(reproduction_figure(regenerated.reproduction))
     print(regenerated.how)
-    print(f"Verdict: {regenerated.verdict}")
+    print(f"Verdict: {regenerated.verdict.sentence}")
     result = regenerated.reproduction
     if (places := readings(result)) and interactive():
         play(lambda at: reading_figure(result, at), at=places)
