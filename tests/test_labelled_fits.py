@@ -215,6 +215,20 @@ def test_few_rows_far_inside_their_limits_are_found_by_more_of_the_same_budget(
     assert exchanged == pytest.approx([planned[at] for at in (4, 1, 2, 3, 0, 5, 6)])
 
 
+@every("method", ["staged", "mte", "public_features", "pooled", "gaussian"])
+def test_classes_have_together_no_more_rows_than_a_public_table(method: str) -> None:
+    """Where noise hides them, each was once said to have as many as the noise."""
+    fit = dp.fit(
+        "gmm-release",
+        dp.load("bundled:iris"),
+        privacy=request(0.05, "label" if method in ("mte", "public_features") else "replace_one"),
+        method=method,
+        seed=0,
+    )
+    assert fit.parameters.sizes.sum() <= 150.0 * (1.0 + 1e-9)
+    assert np.all(fit.parameters.sizes > 0.0)
+
+
 def test_with_many_rows_the_staged_release_comes_near_what_is_attainable() -> None:
     found = medians("staged", "label", (1.0,), n=20_000)[0]
     scorer = ClassScorer.judging(simulated(20_000), None)

@@ -45,6 +45,7 @@ def fit(
     )
     counts = np.maximum(noisy.counts, np.minimum(noisy.counts_sd, 1e100)[:, None])
     shares = labelled.shares(counts, doubt, target)
+    sizes = labelled.together(sizes, session.rows)
     return LabelledMixture.of(session.source.classes, shares, means, covariances, sizes, doubt)
 
 

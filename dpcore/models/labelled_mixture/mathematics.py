@@ -120,6 +120,18 @@ def usable(counts: Array, deviation: Array) -> Array:
     return np.maximum(np.maximum(finite(counts), 1.0), deviation[:, None])
 
 
+def together(sizes: Array, rows: int | None) -> Array:
+    """Sizes ``(runs, classes)`` as released: where the number of rows is public, they add up
+    to no more.
+
+    >>> together(np.array([[90.0, 60.0], [20.0, 40.0]]), 100).tolist()
+    [[60.0, 40.0], [20.0, 40.0]]
+    """
+    if rows is None:
+        return sizes
+    return np.asarray(sizes * np.minimum(1.0, rows / sizes.sum(axis=1, keepdims=True)))
+
+
 def centres_of(noisy: NoisyMoments, sizes: Array, *, clipped: bool) -> Array:
     """Means ``(B, K, d)`` in the frame of the release."""
     noisy = defined(noisy)

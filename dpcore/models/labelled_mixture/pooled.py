@@ -43,7 +43,7 @@ def fit(session: Session[LabelledRows], factor: Array, target: str) -> LabelledM
         shares,
         np.broadcast_to(means, (runs, classes, dim)).copy(),
         np.broadcast_to(covariances, (runs, classes, dim, dim)).copy(),
-        sizes,
+        labelled.together(sizes, session.rows),
         doubt,
     )
 

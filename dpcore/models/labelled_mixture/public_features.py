@@ -57,6 +57,7 @@ def fit_table(session: Session[LabelledRows], factor: Array) -> LabelledMixture:
     sizes, means, covariances = public_shapes.blended(table, sd, shapes)
     weights = sizes / sizes.sum(axis=1, keepdims=True)
     doubt = 0.5 * table.shape[2] * (sd[:, None] / np.maximum(sizes, 1.0)) ** 2
+    sizes = labelled.together(sizes, session.rows)
     return LabelledMixture.of(session.source.classes, weights, means, covariances, sizes, doubt)
 
 
@@ -127,6 +128,7 @@ def fit_shaped(
         both.moments(sizes, dim, radius), place, target
     )
     weights = labelled.shares(np.maximum(total, sd[:, None]), doubt, target)
+    sizes = labelled.together(sizes, session.rows)
     return LabelledMixture.of(session.source.classes, weights, means, covariances, sizes, doubt)
 
 

@@ -144,10 +144,14 @@ def fit(session: Session[LabelledRows], factor: Array, target: str) -> Runs[Labe
         classes = classes.after(noisy, sizes, radius, left)
         doubt, rows = classes.doubt, np.maximum(counts[0], counts[1][:, None])
         shares = labelled.shares(rows, doubt, target)
-        covariances = classes.serving(target)
         history.append(
             LabelledMixture.of(
-                session.source.classes, shares, classes.means, covariances, sizes, doubt
+                session.source.classes,
+                shares,
+                classes.means,
+                classes.serving(target),
+                labelled.together(sizes, session.rows),
+                doubt,
             )
         )
     return Runs(history[-1], history, clipping)
