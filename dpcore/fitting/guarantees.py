@@ -15,6 +15,7 @@ from dpcore.schema import Schema
 
 ROUNDING = 1e-7  # relative, of a sum of many equal releases: noise scales are rounded up
 MORE = 1.0 + 1e-3  # times the epsilon asked for: no more is the rounding of any accountant
+NAMED = ", in a feature with categories as none of them, with names for no and yes as the first"
 MOVED = "adding or removing a row would change which rows are held out, so nothing is proved"
 
 
@@ -125,8 +126,8 @@ def _assumptions(request: Privacy, schema: Schema, limited: bool) -> tuple[str, 
     lines = [
         "bounds, column types, iterations and the start were chosen without looking at the data, "
         "or from earlier releases that were paid for",
-        "a missing cell counts as its column's public fill (by default the middle of the limits), "
-        "in a feature with categories as none of them, with names for no and yes as the first",
+        "a missing cell counts as its column's public fill (by default the middle of the limits)"
+        + NAMED * any(c.categories and c.role == "feature" for c in getattr(schema, "columns", ())),
         "noise is drawn in floating point, which the proof treats as exact",
     ]
     if request.adjacency != "add_remove":
