@@ -545,6 +545,8 @@ def test_on_a_page_curves_far_from_the_others_do_not_press_them_together() -> No
     title, figure = next(page_figures(stored_result("gmm-release-figure-2").reproduction))
     assert title.endswith("R1SMG: above 10⁷, beyond this axis")
     assert figure.layout.yaxis.range[1] < 2.0
+    title, words = next(page_figures(stored_result("vips-table-3").reproduction))
+    assert (title, words.layout.xaxis.side) == ("Topic 1", "top")
     near, figure = list(page_figures(stored_result("gmm-release-figure-2").reproduction))[1]
     assert "axis" not in near
     assert figure.layout.yaxis.range is None

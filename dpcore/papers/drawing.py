@@ -103,7 +103,10 @@ def page_figures(result: Reproduction) -> Iterator[tuple[str, go.Figure]]:
             title = ""
             if not many:
                 fig.layout.annotations = ()
-                fig.layout.margin.t = LEAST_MARGIN
+                if panels[0].kind == "words":
+                    fig.update_xaxes(side="top")  # what a column is stands above it
+                else:
+                    fig.layout.margin.t = LEAST_MARGIN
                 title = "; ".join(filter(None, [_title(panels[0], result), *_beyond(fig)]))
                 title = title[:1].upper() + title[1:]
             yield title, fig
