@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,15 @@ def test_a_refusal_names_what_to_state_and_holds_no_cell(tmp_path: Path) -> None
         with pytest.raises(InputError, match=word) as refused:
             load(german(tmp_path, TABLE + row + "\n"))
         assert cell not in str(refused.value)
+
+
+@pytest.mark.parametrize("lower", ["2020-02-29", "29.02.2020", date(2020, 2, 29)])
+def test_limits_of_dates_may_be_written_as_cells_are(lower: Any) -> None:
+    column = Column("d", "feature", "date", lower, "31.12.2020", date_format="DD.MM.YYYY")  # type: ignore[arg-type]
+    assert (column.lower, column.upper) == (18321.0, 18627.0)
+    text = f'[columns.d]\ntype = "date"\ndate_format = "DD.MM.YYYY"\nlower = "{column.lower:g}"\n'
+    with pytest.raises(InputError, match="in quotes as the cells are written"):
+        Schema.parse(text + "upper = 2020-12-31")
 
 
 def test_released_rows_of_a_date_column_read_back(tmp_path: Path) -> None:

@@ -372,7 +372,7 @@ def test_a_report_leaves_out_what_is_too_large_and_says_so() -> None:
         (lambda place: dp.open_release(made("gmm").folder).sample("n"), "count: 'n' is not a num"),  # type: ignore[arg-type]
         (
             lambda place: Column("day", type="date", lower="2020-02-30", upper="2021-01-01"),  # type: ignore[arg-type]
-            "columns.day.lower: it is not a date; write it as 2026-12-31, without quotes",
+            "columns.day.lower: it is not a date; write it as 2026-12-31, or in quotes as",
         ),
     ],
 )

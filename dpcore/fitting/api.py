@@ -68,7 +68,6 @@ class Grid:
         grid, from 0; all draws at one budget share it.
         """
         ledger = self.ledger.at(budget * len(self.draws))
-        runs = self.plan.budgets * len(self.draws)
         return guarantee_of(
             ledger,
             self.plan,
@@ -78,7 +77,7 @@ class Grid:
             self.schema,
             self.seed,
             self.rows if self.persons is None else self.persons,
-            runs,
+            self.plan.budgets * len(self.draws),
             is_part=self.is_part,
             limited=self.limited,
         )

@@ -73,8 +73,7 @@ def guarantee_of(
         thing=schema.thing,
         limited=limited,
     )
-    assumptions = recipe(model).assumptions(settings, guarantee, schema)
-    return replace(guarantee, assumptions=assumptions)
+    return replace(guarantee, assumptions=recipe(model).assumptions(settings, guarantee, schema))
 
 
 def _proof(ledger: Ledger, request: Privacy, schema: Schema) -> Proof | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dpcore.checks import one_of, positive, whole
 from dpcore.errors import InputError
 from dpcore.schema.cells import category_meant
-from dpcore.schema.forms import DATE_FORMATS, DAYS, ISO, day_of, days_of, symbols
+from dpcore.schema.forms import DATE_FORMATS, DAYS, ISO, day_of, days_meant, symbols
 
 if TYPE_CHECKING:
     from dpcore.arrays import Array
@@ -96,19 +96,16 @@ class Column:
             return
         form = ISO if self.date_format is None else self.date_format
         text_or_none(self._field("date_format"), form)
-        object.__setattr__(
-            self, "date_format", one_of(self._field("date_format"), form, DATE_FORMATS)
-        )
+        form = one_of(self._field("date_format"), form, DATE_FORMATS)
+        object.__setattr__(self, "date_format", form)
         if self.unit is None:
             object.__setattr__(self, "unit", DAYS)
         for key in ("lower", "upper", "missing"):
-            value = getattr(self, key)
-            if type(value) is date:
-                object.__setattr__(self, key, float(days_of(value)))
-            elif isinstance(value, str | date) and value != MODEL_HANDLES_MISSING:
-                raise InputError(
-                    self._field(key), "it is not a date", "write it as 2026-12-31, without quotes"
-                )
+            value = days_meant(getattr(self, key), form)
+            object.__setattr__(self, key, value)
+            if isinstance(value, str | date) and value != MODEL_HANDLES_MISSING:
+                remedy = "write it as 2026-12-31, or in quotes as the cells are written"
+                raise InputError(self._field(key), "it is not a date", remedy)
 
     def _check_bounds(self) -> None:
         if self.type in ("category", "text") and (self.lower, self.upper) != (None, None):

@@ -91,7 +91,7 @@ class CellForm:
         if text in self.file.missing_marks:
             return ""
         if self.date_format is not None:
-            return text if text in MISSING_TOKENS else self._days(text)
+            return text if text in MISSING_TOKENS else self.days(text)
         match = self._numeral.fullmatch(text)
         if match is None:
             return None if re.search(r"\d", text) else text
@@ -99,7 +99,7 @@ class CellForm:
         whole = re.sub(r"\D", "", whole)
         return f"{sign}{whole}{fraction.replace(',', '.')}{exponent}"
 
-    def _days(self, text: str) -> str | None:
+    def days(self, text: str) -> str | None:
         """Of a date as the schema writes it, or as ISO 8601 does; a time of day does not count."""
         for pattern in self._dates:
             if match := pattern.fullmatch(text):
@@ -178,6 +178,18 @@ def days_of(day: date) -> int:
     1
     """
     return day.toordinal() - _EPOCH
+
+
+def days_meant(limit: Any, form: str) -> Any:
+    """The days of a limit that is a date, or a text as cells of a form are; all else as it is.
+
+    >>> days_meant("02.01.1970", "DD.MM.YYYY"), days_meant("none", ISO)
+    (1.0, 'none')
+    """
+    if type(limit) is date:
+        return float(days_of(limit))
+    text = CellForm(FileFormat(), date_format=form).days(limit) if isinstance(limit, str) else None
+    return limit if text is None else float(text)
 
 
 def day_of(days: float) -> date | None:
