@@ -80,7 +80,7 @@ def sentence(scenario: Scenario, data: Data, result: Result | None) -> str:
         return result
     if scenario.declared.reads == "target" and data.public.dim == 1:
         return result.sentence  # one slope is drawn as a line, without a bar
-    return texts.bars(LEVEL, result.sentence)
+    return texts.bars(LEVEL, result.sentence, several=scenario.components > 1)
 
 
 def _key(scenario: Scenario, data: Data) -> tuple[object, ...]:

@@ -282,7 +282,10 @@ def test_bars_are_the_intervals_of_the_fit_where_the_hand_rests(
     intervals.ask(scenario, data, store)
     known = intervals.result(scenario, data, store)
     assert isinstance(known, intervals.Intervals)
-    assert "privacy noise only" in intervals.sentence(scenario, data, known)
+    assert "privacy noise only" in (sentence := intervals.sentence(scenario, data, known))
+    assert "other groups" not in sentence
+    groups = replace(scenario, model="gmm", components=4)
+    assert "it may find other groups" in intervals.sentence(groups, data, known)
     study = compute.study(scenario, data, store)
     panel = picture(scenario, data, study).panels[1]
     bars = next(one for one in panel.layers if isinstance(one, Curve) and "interval" in one.name)

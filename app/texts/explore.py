@@ -234,12 +234,13 @@ def parts_rule(parts: str) -> str:
     )
 
 
-def bars(level: float, sentence: str) -> str:
-    """What the bars of a picture cover. sentence: what they include."""
+def bars(level: float, sentence: str, *, several: bool) -> str:
+    """What the bars of a picture cover. sentence: what they include. several: groups."""
+    elsewhere = "Where rows can be grouped in more than one way, it may find other groups. "
     return (
         f"Bars: {level:.0%} intervals for what the same algorithm would find on the same rows "
-        f"without noise. They cover the privacy noise only: neither sampling error nor what "
-        f"clipping takes off long tails. {sentence}"
+        f"without noise. {elsewhere * several}They cover the privacy noise only: neither sampling "
+        f"error nor what clipping takes off long tails. {sentence}"
     )
 
 

@@ -137,11 +137,11 @@ class Intervals:
     level: how often one covers what it is for; NaN where noise has left too little for any.
     same_rows: what the same algorithm finds without noise on the same rows; these include the
     privacy noise alone and, with a large budget, are far too narrow for a population, or where
-    columns have long tails, which clipping cuts off, as far as a release does not tell of them.
-    population:
-    the parameters of the population, if the model is true of it; these also include the chance of
-    drawing these rows, and are missing where nothing was released of how rows are spread, and
-    of models whose intervals did not hold on simulated populations.
+    columns have long tails, which clipping cuts off, as far as a release does not tell of them, or
+    rows can be divided into groups in more than one way, so that it finds others without noise.
+    population: the parameters of the population, if the model is true of it; these also include the
+    chance of drawing these rows, and are missing where nothing was released of how rows are spread,
+    and of models whose intervals did not hold on simulated populations.
     sentence: what could be told apart at this noise, and what not.
     """
 
