@@ -38,6 +38,7 @@ from dpcore.schema import Schema
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.table import PrivateTable, locked
 
+LONGEST = 50  # letters of a ledger's name in that of a release's folder: a name has 255 bytes
 HOME = "DPCORE_LEDGERS"  # the folder of ledgers on a shared server
 SLOT, MEMORY = "practice", "/dev/shm"
 NARROWER = "narrower.toml"
@@ -292,7 +293,7 @@ def spend(
     setting: Setting = scenario.setting()
     options: dict[str, Any] = {**setting.options(), **statements}
     number = len(BudgetLedger(ledger).state().lines) + 1
-    stem = f"{ledger.stem}-release-{number}"
+    stem = f"{ledger.stem[:LONGEST]}-release-{number}"
     names = chain([stem], (f"{stem}-{more}" for more in count(2)))
     folder = next(p for p in (ledger.parent / name for name in names) if not p.exists())
     return release(

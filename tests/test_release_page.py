@@ -364,6 +364,15 @@ def test_on_a_shared_server_a_ledger_lies_in_its_folder(
     assert releasing.place("budget.sqlite") == tmp_path / "budget.sqlite"
 
 
+def test_a_ledger_with_a_long_name_pays(tmp_path: Path) -> None:
+    """The folder of a release, called after it, once had a name that the system refused."""
+    path = tmp_path / ("ß" * 123)  # 246 bytes, and 8 for the file that SQLite writes beside it
+    BudgetLedger.create(path, Amount(2.0, 1e-5))
+    scenario = Scenario()
+    released = releasing.spend(scenario, data_of(scenario).table, "real data", path)
+    assert released.folder.name.endswith("ß-release-2")
+
+
 def test_files_named_like_the_folder_of_a_release_do_not_block_it(path: Path) -> None:
     """On a shared server anybody may start ledgers, whose names stand beside the folder."""
     BudgetLedger.create(path, Amount(2.0, 1e-5))
