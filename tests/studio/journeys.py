@@ -513,12 +513,16 @@ def fill_in(walk: Walk, line: int, column: str, text: str) -> None:
     grid = walk.page.get_by_test_id("data-grid-canvas").first
     grid.scroll_into_view_if_needed()
     corner = grid.bounding_box()
-    walk.page.mouse.click(
-        corner["x"] + 60, corner["y"] + 35 * 1.5
-    )  # a scroller lies above the canvas
-    walk.clicks += 1
-    walk.press("ArrowDown", line)
-    walk.press("ArrowRight", FORM.index(column))
+    wanted = grid.get_by_test_id(f"glide-cell-{FORM.index(column)}-{line}")
+    for _ in range(5):  # a key that comes while the grid is drawn anew is lost
+        # A scroller lies above the canvas.
+        walk.page.mouse.click(corner["x"] + 60, corner["y"] + 35 * 1.5)
+        walk.clicks += 1
+        walk.press("ArrowDown", line)
+        walk.press("ArrowRight", FORM.index(column))
+        walk.page.wait_for_timeout(60)
+        if wanted.get_attribute("aria-selected") == "true":
+            break
     walk.press("Enter")
     box = walk.page.locator("#portal :is(input, textarea)").first
     box.wait_for()
