@@ -15,7 +15,7 @@ from dpcore.schema import Schema
 
 ROUNDING = 1e-7  # relative, of a sum of many equal releases: noise scales are rounded up
 MORE = 1.0 + 1e-3  # times the epsilon asked for: no more is the rounding of any accountant
-NAMED = ", in a feature with categories as none of them, with names for no and yes as the first"
+NAMED = "; one of a feature with categories as none of them, or as the first of a no and a yes"
 MOVED = "adding or removing a row would change which rows are held out, so nothing is proved"
 
 

@@ -23,8 +23,8 @@ Table = tuple[str, list[dict[str, Any]]]
 
 
 def column_titles(record: dict[str, Any], *, places: bool = False) -> list[str]:
-    """The columns with their units, which are days where dates differ; places: dates alone are
-    told, which have none."""
+    """The columns with their units, which are days where dates differ; places: of a table of means
+    or centres, where dates stand as dates and have no unit."""
     units = ({DAYS: None if places else "days"}.get(unit, unit) for unit in record["units"])
     names = zip(record["parameters"]["columns"], units, strict=True)
     return [name if unit is None else f"{name} ({unit})" for name, unit in names]
