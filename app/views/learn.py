@@ -85,11 +85,11 @@ def question_card(number: int, lesson: Lesson, guesses: dict[str, float]) -> Non
         disabled=stored is not None,
     )
     if stored is None:
-        look, hint, button = st.columns([2, 1, 3], vertical_alignment="center")
-        with look:
+        with st.container(horizontal=True, vertical_alignment="center"):
             to_page(lesson.page, lesson.look, "Look first", ":material/visibility_off:")
-        hint.popover("Hint", type="tertiary").markdown(lesson.hint)
-        if button.button(texts.MY_GUESS, key=f"made_{lesson.name}"):
+            st.popover("Hint", type="tertiary").markdown(lesson.hint)
+            pressed = st.button(texts.MY_GUESS, key=f"made_{lesson.name}")
+        if pressed:
             guesses[lesson.name] = float(guess)
             class_panel.count(lesson, float(guess))
             st.session_state["guesses"] = guesses
