@@ -940,7 +940,7 @@ def test_an_axis_of_dates_names_days_months_or_years(
     """Each tick is the first day of what it names, inside the axis."""
     column = Column("admitted", type="date", lower=days[0], upper=days[1])
     axis = own_axis(PublicFrame.of(Schema((column,))), 0, *days)
-    assert (axis.label, axis.names) == ("admitted", names)
+    assert (axis.label, axis.names, axis.as_dict()["days"]) == ("admitted", names, True)
     assert axis.ticks is not None
     for tick, name in zip(axis.ticks, names, strict=True):
         assert days[0] <= tick <= days[1]
@@ -952,3 +952,4 @@ def test_an_axis_of_what_no_calendar_has_counts_days(days: tuple[float, float]) 
     column = Column("admitted", type="date", lower=days[0], upper=days[1])
     axis = own_axis(PublicFrame.of(Schema((column,))), 0, *days)
     assert (axis.label, axis.names) == ("admitted (days since 1970-01-01)", ())
+    assert "days" not in axis.as_dict()

@@ -17,6 +17,9 @@ export function formatNumber(value, digits = 4) {
   return Number(value.toPrecision(digits)).toLocaleString("en-US", { maximumFractionDigits: 8 });
 }
 
+/** The day nearest to so many days since 1970-01-01. @param {number} days */
+export const dayText = (days) => new Date(864e5 * Math.round(days)).toISOString().slice(0, 10);
+
 /** A power of ten in print. @param {number} power */
 const tenTo = (power) =>
   `10${[...String(power)].map((digit) => (digit === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)])).join("")}`;

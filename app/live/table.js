@@ -1,7 +1,7 @@
 // @ts-check
 // The numbers of a card as lines of a table or a CSV file.
 
-import { csvCell } from "./format.js";
+import { csvCell, dayText } from "./format.js";
 import { LAYERS } from "./layers.js";
 import { slice, textAt } from "./steps.js";
 
@@ -9,6 +9,8 @@ import { slice, textAt } from "./steps.js";
 
 export const COLUMNS = ["layer", "name", "item", "x", "y", "low", "high",
   "cov_xx", "cov_xy", "cov_yy", "half_x", "half_y", "weight", "value"];
+
+const AXES = /** @type {const} */ (["x", "y"]);
 
 /**
  * Lines of a layer at a step: of the fields that it names for its columns, or what its kind says.
@@ -37,6 +39,9 @@ export function layerRows(layer, step) {
  */
 export const panelRows = (panel, step) => panel.layers.flatMap((layer) => {
   const rows = layerRows(layer, step);
+  for (const at of AXES) if (panel[at].days) {
+    for (const row of rows) if (typeof row[at] === "number") row[at] = dayText(row[at]);
+  }
   return layer.pinned ? rows.map((row) => ({ ...row, layer: "pinned view" })) : rows;
 });
 

@@ -23,6 +23,8 @@ export interface Axis {
   log?: boolean;
   ticks?: number[];
   names?: string[];
+  /** Numbers are days since 1970-01-01. */
+  days?: boolean;
 }
 
 /** What of both axes is visible, in their own scale: powers of ten on a log axis. */

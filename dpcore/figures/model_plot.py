@@ -115,7 +115,8 @@ def own_axis(public: PublicFrame, column: int, low: float, high: float) -> Axis:
     if len(names) < LEAST_DATES:
         return Axis(column_title(public, column), (low, high))
     ticks = tuple(map(float, names))
-    return Axis(public.names[column], (low, high), ticks=ticks, names=tuple(names.values()))
+    named = tuple(names.values())
+    return Axis(public.names[column], (low, high), ticks=ticks, names=named, days=True)
 
 
 def calendar(low: float, high: float) -> dict[int, str]:

@@ -114,7 +114,7 @@ __all__ = [
 @dataclass(frozen=True)
 class Axis:
     """An axis: ``label`` with its unit, ``range`` in data units, scale, optional ticks, which
-    ``names`` may name.
+    ``names`` may name; days: numbers are days since 1970-01-01, and are read as dates.
 
     Raises `InputError` for a range that is empty, infinite or (log scale) not above 0, and for
     names that do not match the ticks.
@@ -125,6 +125,7 @@ class Axis:
     scale: Literal["linear", "log"] = "linear"
     ticks: tuple[float, ...] | None = None
     names: tuple[str, ...] = ()
+    days: bool = False
 
     def __post_init__(self) -> None:
         if self.names and len(self.names) != len(self.ticks or ()):
@@ -149,6 +150,8 @@ class Axis:
             data["ticks"] = compact(self.ticks)
         if self.names:
             data["names"] = self.names
+        if self.days:
+            data["days"] = True
         return data
 
 

@@ -11,6 +11,8 @@ const curve = {
   x: [1, 2], y: [[3, 4], [5, null]], lo: null, hi: null,
 };
 
+const axes = { x: {}, y: {} };
+
 test("a layer lists the fields that it names, at the current step", () => {
   assert.deepEqual(table.layerRows(curve, 1), [
     { layer: "curve", name: "high", item: 1, x: 1, y: 5 },
@@ -24,7 +26,7 @@ test("a layer lists the fields that it names, at the current step", () => {
 test("a group is a line with its mean, covariance and weight", () => {
   const params = [[[[1, 2, 3, 4, 5, 6]], [[7, 8, 9, 1, 2, 3]]]];
   const layer = { kind: "ellipses", style: "ghost", params, names: ["group 1"] };
-  const rows = table.panelRows({ layers: [layer, { ...layer, style: "bold" }] }, 0);
+  const rows = table.panelRows({ ...axes, layers: [layer, { ...layer, style: "bold" }] }, 0);
   assert.deepEqual(rows.map((row) => [row.layer, row.item]), [
     ["other draws", 1], ["other draws", 2], ["groups", 1], ["groups", 2],
   ]);
@@ -32,8 +34,14 @@ test("a group is a line with its mean, covariance and weight", () => {
     cov_xx: 9, cov_xy: 1, cov_yy: 2, weight: 3 });
 });
 
+test("dates are read as dates, to the nearest day", () => {
+  const layer = { ...curve, x: [18322.6, null] };
+  const rows = table.panelRows({ ...axes, x: { days: true }, layers: [layer] }, 0);
+  assert.deepEqual(rows.map(({ x, y }) => [x, y]), [["2020-03-02", 3], [null, 4]]);
+});
+
 test("what is pinned says so", () => {
-  const rows = table.panelRows({ layers: [curve, { ...curve, pinned: true }] }, 0);
+  const rows = table.panelRows({ ...axes, layers: [curve, { ...curve, pinned: true }] }, 0);
   assert.deepEqual(rows.map((row) => row.layer), ["curve", "curve", "pinned view", "pinned view"]);
 });
 
