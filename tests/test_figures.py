@@ -7,6 +7,7 @@ import json
 import math
 import re
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from dpcore.evaluation.yardstick import yardstick
 from dpcore.figures.basemap import angle, coastline, is_map
 from dpcore.figures.budget import Words, budget_scene, study_scene
 from dpcore.figures.heatmap import Heat, tones
+from dpcore.figures.marginals import Marginals
 from dpcore.figures.model_plot import Subject, own_axis, portrait
 from dpcore.figures.plotly import outline, scene_figure
 from dpcore.figures.scene import (
@@ -363,15 +365,39 @@ def test_a_clipping_that_cuts_is_a_ring_on_both_panels() -> None:
     assert ["ring" in found for found in kinds] == [True, True, False]
 
 
-def test_one_column_crosses_the_ring_where_its_rows_are_clipped() -> None:
-    """It is drawn against itself, so its rows lie on the diagonal."""
+@pytest.mark.parametrize("model", ["gmm", "kmeans"])
+def test_one_column_is_cut_where_an_upright_line_stands(model: str) -> None:
+    """It has an axis of its own, and the sides of the ring stand where clipping begins."""
     table = dp.load(pd.DataFrame({"x": np.linspace(0.0, 10.0, 60)}), schema=TEN)
-    shown = study_scene(
-        dp.study(table, Setting(components=2, clip=0.5), methods=("zcdp",), draws=2)
-    )
-    found = layers(shown, 1, Ring)[0]
-    ends = [found.cx + sign * found.rx * 0.5 / math.sqrt(2.0) for sign in (-1.0, 1.0)]
-    assert ends == pytest.approx([2.5, 7.5])
+    shown = study_scene(dp.study(table, Setting(model, 2, clip=0.5), methods=("zcdp",), draws=2))
+    (found,), (low, high) = layers(shown, 1, Ring), shown.panels[1].y.range
+    assert [found.cx + sign * 0.5 * found.rx for sign in (-1.0, 1.0)] == pytest.approx([2.5, 7.5])
+    assert (low, found.cy) == pytest.approx((0.0, high / 2.0))
+    side = math.sqrt(1.0 - (high / found.ry) ** 2)  # of the ellipse, at both ends of the axis
+    assert side == pytest.approx(1.0, abs=1e-3)
+
+
+def test_groups_of_one_column_are_densities_on_its_axis() -> None:
+    table = dp.load(pd.DataFrame({"x": np.linspace(0.0, 10.0, 60)}), schema=TEN)
+    found = dp.study(table, Setting(components=2), methods=("zcdp",), draws=2)
+    shown = study_scene(found)
+    (exact,), (spots,) = layers(shown, 0, Marginals), layers(shown, 0, Spots)
+    ((x, y, _),) = list(exact.curves(0))
+    assert (x[0], x[-1]) == shown.panels[0].x.range
+    assert np.trapezoid(y, x) == pytest.approx(1.0, abs=0.06)  # some is beyond the limits
+    for at, peak in zip(np.ravel(spots.x), np.ravel(spots.y), strict=True):
+        assert 0.0 < peak <= np.interp(at, x, y) + 1e-3
+    bold, dashed = layers(shown, 1, Marginals)
+    assert (bold.style, dashed.style, np.shape(bold.means)[1:]) == ("bold", "outline", (2, 2, 1))
+
+
+def test_centres_of_one_column_are_as_high_as_they_have_rows() -> None:
+    table = dp.load(pd.DataFrame({"x": [1.0] * 45 + [9.0] * 15}), schema=TEN)
+    shown = study_scene(dp.study(table, Setting("kmeans", 2), methods=("zcdp",), draws=2))
+    (spots,), (border,) = layers(shown, 0, Spots), layers(shown, 0, Curve)
+    assert np.ravel(spots.y) == pytest.approx([75.0, 25.0])
+    assert np.asarray(border.x).ravel() == pytest.approx([5.0] * 3)
+    assert shown.panels[0].alt.startswith("Exact fit. centre 1 at x 1, 75% of the rows; ")
 
 
 def test_centres_say_where_they_are_and_how_many_rows_they_have() -> None:
@@ -945,6 +971,20 @@ def test_an_axis_of_dates_names_days_months_or_years(
     for tick, name in zip(axis.ticks, names, strict=True):
         assert days[0] <= tick <= days[1]
         assert str(day_of(tick)) == (name + "-01-01")[:10]
+
+
+@pytest.mark.parametrize("model", ["gmm", "kmeans", "mean"])
+def test_what_is_said_of_dates_are_dates(model: str) -> None:
+    """Also where truncation begins, which the mean says in days from a date."""
+    column = Column("admitted", type="date", lower=date(2020, 1, 1), upper=date(2021, 12, 31))
+    days = pd.date_range("2020-03-01", "2020-09-01").strftime("%Y-%m-%d")
+    table = dp.load(pd.DataFrame({"admitted": days}), schema=Schema((column,)))
+    methods = ("zcdp",) if model != "mean" else ()
+    shown = study_scene(dp.study(table, Setting(model, 1), methods=methods, draws=2))
+    assert shown.panels[0].x.days
+    assert "2020-06-01" in shown.panels[0].alt
+    if model == "mean":
+        assert re.search(r"about \d+ days from 2020-12-31\.$", shown.panels[1].alt[-1])
 
 
 @pytest.mark.parametrize("days", [(0.0, 0.5), (-1e7, 1e7)])

@@ -37,8 +37,8 @@ def ran(*command: str | Path) -> str:
 def test_the_component_stays_small_and_every_module_is_part_of_it() -> None:
     texts = {name: joined(name) for name in ENTRIES}
     explorer = "".join(texts[name] for name in ("component", *SCRIPTS))
-    assert len(explorer.encode()) < 119_700
-    assert len(texts["site"].encode()) < 114_300
+    assert len(explorer.encode()) < 120_300
+    assert len(texts["site"].encode()) < 114_800
     for module in MODULES:
         about = module.read_text(encoding="utf-8").splitlines()[1]
         times = [text.count(about) for text in texts.values()]

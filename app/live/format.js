@@ -17,8 +17,14 @@ export function formatNumber(value, digits = 4) {
   return Number(value.toPrecision(digits)).toLocaleString("en-US", { maximumFractionDigits: 8 });
 }
 
-/** The day nearest to so many days since 1970-01-01. @param {number} days */
-export const dayText = (days) => new Date(864e5 * Math.round(days)).toISOString().slice(0, 10);
+/**
+ * The nearest date where numbers are days since 1970-01-01; everything else as it is.
+ * @template T
+ * @param {T} value
+ * @param {boolean} [days]
+ */
+export const dated = (value, days) => (days && typeof value === "number"
+  ? new Date(864e5 * Math.round(value)).toISOString().slice(0, 10) : value);
 
 /** A power of ten in print. @param {number} power */
 const tenTo = (power) =>

@@ -1,9 +1,10 @@
 // @ts-check
-// Columns one below another: the density of Gaussian groups over a histogram of each.
+// Columns one below another: the density of Gaussian groups over a histogram of each; of one column
+// on the card's own axes.
 
 import { pixels, ticksOf } from "./axes.js";
 import { note, put, set, svg } from "./dom.js";
-import { clamp, finite, tickLabel } from "./format.js";
+import { clamp, dated, finite, tickLabel } from "./format.js";
 import { slice } from "./steps.js";
 
 /** @import { Frame, Row } from "./types.js" */
@@ -43,7 +44,8 @@ export function marginalRows(layer, step) {
   return layer.names.flatMap((/** @type {string} */ name, /** @type {number} */ column) =>
     weights[0].map((/** @type {number} */ weight, /** @type {number} */ k) => ({
       layer: layer.style === "outline" ? "exact groups" : "groups", name: `${name}, mean and sd`,
-      item: k + 1, x: means[0][k][column], half_x: sds[0][k][column], weight,
+      item: k + 1, x: dated(means[0][k][column], layer.days[column]),
+      half_x: sds[0][k][column], weight,
     })));
 }
 
@@ -54,13 +56,14 @@ const groupsAt = (layer, step) =>
 /** @type {import("./types.js").LayerKind} */
 export const marginals = {
   build(card, layer, group) {
-    if (layer.style === "outline") return () => {};
+    if (layer.style === "outline" || layer.on_axes) return () => {};
     /** @type {string[]} */
     const names = layer.names;
     const parts = names.map((name, i) => {
       const axis = { label: "", range: layer.ranges[i] };
       const ticks = ticksOf(axis, axis.range, 12);
-      const ends = [ticks[0], ticks[ticks.length - 1]].map((end) => ({ end, text: note(tickLabel(end)) }));
+      const ends = [ticks[0], ticks[ticks.length - 1]].map((end) =>
+        ({ end, text: note(layer.days[i] ? `${dated(end, true)}` : tickLabel(end)) }));
       const [line, title] = [svg("path", { class: "dpl-rule", fill: "none" }), note(name)];
       group.append(line, title, ...ends.map(({ text }) => text));
       return { axis, ends, line, title };
@@ -87,30 +90,35 @@ export const marginals = {
     const bars = layer.bars;
     const outline = layer.style === "outline";
     rowsOf(card.frame, layer.names.length).forEach(({ foot, tall }, column) => {
-      const [low, high] = layer.ranges[column];
+      /** @type {import("./types.js").Range} */
+      const range = layer.ranges[column];
+      const [low, high] = layer.on_axes ? card.live.view(card.panel).x : range;
       const scale = tall / layer.tops[column];
+      const across = layer.on_axes ? card.px : pixels({ label: "", range }, range, x0, x1);
+      const up = layer.on_axes ? card.py
+        : (/** @type {number} */ value) => foot - Math.min(scale * value, tall + 3);
       pen.globalAlpha = 0.16;
       pen.fillStyle = card.live.ink(null);
       bars[column]?.forEach((value, i, { length }) => {
-        const wide = (x1 - x0) / length;
-        pen.fillRect(x0 + i * wide + 0.5, foot, wide - 1, -scale * value);
+        const [left, right] = [i, i + 1].map((k) =>
+          across(range[0] + (k / length) * (range[1] - range[0])));
+        pen.fillRect(left + 0.5, up(0), right - left - 1, up(value) - up(0));
       });
       /**
-       * @param {number[]} parts weights @param {any[][]} at means @param {any[][]} wide sds
+       * @param {number[]} parts weights @param {any[][]} means @param {any[][]} sds
        * @param {boolean} filled
        */
-      const line = (parts, at, wide, filled) => {
-        if (![...parts, ...at.flat(), ...wide.flat()].every(finite)) return;
-        const [centres, spreads] = [at, wide].map((one) => one.map((row) => row[column]));
+      const line = (parts, means, sds, filled) => {
+        if (![...parts, ...means.flat(), ...sds.flat()].every(finite)) return;
+        const [centres, spreads] = [means, sds].map((one) => one.map((row) => row[column]));
         pen.beginPath();
-        if (filled) pen.moveTo(x0, foot);
+        if (filled) pen.moveTo(across(low), up(0));
         for (let i = 0; i < SAMPLES; i += 1) {
-          const share = i / (SAMPLES - 1);
-          const value = mixedAt(parts, centres, spreads, low + share * (high - low));
-          pen.lineTo(x0 + share * (x1 - x0), foot - Math.min(scale * value, tall + 3));
+          const x = low + (i / (SAMPLES - 1)) * (high - low);
+          pen.lineTo(across(x), up(mixedAt(parts, centres, spreads, x)));
         }
         if (!filled) return pen.stroke();
-        pen.lineTo(x1, foot);
+        pen.lineTo(across(high), up(0));
         pen.fill();
       };
       weights.forEach((/** @type {number[]} */ parts, /** @type {number} */ draw) => {

@@ -2,7 +2,7 @@
 // What the pointer is over: a cell, or every curve at the nearest x (never between two of them).
 
 import { make, set } from "./dom.js";
-import { dayText, formatNumber, inkOf } from "./format.js";
+import { dated, formatNumber, inkOf } from "./format.js";
 import { cellAt } from "./heatmap.js";
 import { slice, textAt } from "./steps.js";
 
@@ -83,8 +83,9 @@ function readCurves(card, curves, pixel) {
     return make("div", {}, [key, `${name}: `, make("b", {}, [value(layer.y)]), band]);
   });
   const { label, days } = card.panel.x;
-  const place = days && x != null ? dayText(x) : formatNumber(x, 3);
-  const head = make("div", {}, [`${label}: `, make("b", {}, [place])]);
+  const place = dated(x, days);
+  const text = typeof place === "string" ? place : formatNumber(place, 3);
+  const head = make("div", {}, [`${label}: `, make("b", {}, [text])]);
   const hair = card.px(x);
   write(card, hair, [head, ...lines]);
   set(card.hair, { x1: hair, x2: hair, y1: card.frame.y0, y2: card.frame.y1 });

@@ -1,7 +1,7 @@
 // @ts-check
 // The numbers of a card as lines of a table or a CSV file.
 
-import { csvCell, dayText } from "./format.js";
+import { csvCell, dated } from "./format.js";
 import { LAYERS } from "./layers.js";
 import { slice, textAt } from "./steps.js";
 
@@ -39,8 +39,8 @@ export function layerRows(layer, step) {
  */
 export const panelRows = (panel, step) => panel.layers.flatMap((layer) => {
   const rows = layerRows(layer, step);
-  for (const at of AXES) if (panel[at].days) {
-    for (const row of rows) if (typeof row[at] === "number") row[at] = dayText(row[at]);
+  for (const row of rows) {
+    for (const at of AXES) if (at in row) row[at] = dated(row[at], panel[at].days);
   }
   return layer.pinned ? rows.map((row) => ({ ...row, layer: "pinned view" })) : rows;
 });

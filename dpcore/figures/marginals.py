@@ -1,4 +1,5 @@
-"""Columns of a table one below another: the density of Gaussian groups over a histogram of each.
+"""Columns of a table one below another: the density of Gaussian groups over a histogram of each;
+of one column on the axes of its panel.
 
 A layer of `dpcore.figures.scene`.
 """
@@ -27,7 +28,9 @@ class Marginals:
     weights ``(S or 1, D, K)``; means and sds ``(S or 1, D, K, d)``, in own units; NaN: not drawn.
     ranges ``(d, 2)``: what the axis of each column holds. tops ``(d,)``: the density that fills a
     row. bars ``(d, B)``: heights of a histogram with B equal bins over each range; empty: none.
-    names: of the columns, with their units. style: "bold", or "outline" for a reference.
+    names: of the columns, with their units. style: "bold", or "outline" for a reference. on_axes:
+    of one column, whose values and densities are those of the panel's axes. days: columns whose
+    numbers are days since 1970-01-01, and are read as dates [none].
     """
 
     kind: ClassVar[str] = "marginals"
@@ -39,11 +42,14 @@ class Marginals:
     names: tuple[str, ...]
     bars: ArrayLike = ()
     style: str = "bold"
+    on_axes: bool = False
+    days: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("weights", "means", "sds", "ranges", "tops", "bars"):
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=float))
         means, count = np.shape(self.means), len(self.names)
+        object.__setattr__(self, "days", self.days or (False,) * count)
         if (
             len(means) != 4
             or np.shape(self.sds) != means
@@ -58,7 +64,8 @@ class Marginals:
 
     def curves(self, step: int) -> Iterator[tuple[Array, Array, str]]:
         """Lines ``x``, ``y`` (m,) of a step with what each is (``"bars"``, ``"bold"``, ``"ghost"``
-        or ``"outline"``): x as a share of each column's range, columns from the top down."""
+        or ``"outline"``): on the panel's axes, or x as a share of each column's range, columns from
+        the top down."""
         ranges, tops, bars = map(np.asarray, (self.ranges, self.tops, self.bars))
         weights, means, sds = (
             np.asarray(array)[step if len(np.asarray(array)) > 1 else 0]
@@ -67,15 +74,18 @@ class Marginals:
         share = np.linspace(0.0, 1.0, POINTS)
         for row, (low, high) in enumerate(ranges):
             foot, scale = len(ranges) - 1.0 - row, TALL / tops[row]
+            start, wide, most = 0.0, 1.0, foot + 1.0
+            if self.on_axes:
+                foot, scale, start, wide, most = 0.0, 1.0, low, high - low, np.inf
             if bars.size:
                 edges = np.repeat(np.linspace(0.0, 1.0, bars.shape[1] + 1), 2)
                 heights = np.concatenate([[0.0], np.repeat(bars[row], 2), [0.0]])
-                yield edges, foot + scale * heights, "bars"
+                yield start + wide * edges, foot + scale * heights, "bars"
             x = low + share * (high - low)
             for draw in range(len(means)):
                 y = mixed(weights[draw], means[draw, :, row], sds[draw, :, row], x)
                 kind = "ghost" if draw else self.style
-                yield share, foot + np.minimum(scale * y, 1.0), kind
+                yield start + wide * share, np.minimum(foot + scale * y, most), kind
 
 
 def mixed(weights: Array, means: Array, sds: Array, x: Array) -> Array:

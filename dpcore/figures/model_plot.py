@@ -14,7 +14,7 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.declaration import declaration
-from dpcore.figures.scene import Axis, Layer, Points, Ring
+from dpcore.figures.scene import Axis, Curve, Layer, Points, Ring
 from dpcore.privacy.guarantee import show
 from dpcore.schema.forms import DAYS, day_of, days_of
 from dpcore.wall.data.clipping import PublicFrame
@@ -22,6 +22,7 @@ from dpcore.wall.data.clipping import PublicFrame
 Places = tuple[tuple[str, float, float], ...]
 
 NO_FIT = "No fit at this budget."
+TALL = 50.0  # axes high is a ring whose sides are upright lines
 DATES, LEAST_DATES = 5, 2  # on an axis, about and at least
 MONTH = 30.4  # days
 DAYS_APART = (1, 2, 7, 14)
@@ -152,23 +153,37 @@ def cloud(subject: Subject) -> tuple[Points, ...]:
     return () if rows is None else (Points(rows[:, i], rows[:, j], name=subject.unit),)
 
 
-def ring(subject: Subject) -> tuple[Ring, ...]:
-    """The clipping ball's outline in the plane of two columns; one column lies on the diagonal,
-    which the outline crosses where rows are clipped."""
+def histogram(edges: Array, heights: Array, name: str) -> Curve:
+    """Bars of heights ``(m,)`` between edges ``(m + 1,)``."""
+    x, outline = np.repeat(edges, 2)[1:-1], np.repeat(heights, 2)
+    return Curve(x, outline, np.zeros_like(x), outline, colour=None, name=name)
+
+
+def ring(subject: Subject, top: float = 0.0) -> tuple[Ring, ...]:
+    """The clipping ball's outline in the plane of two columns.
+
+    top: of one column, where the other axis ends, which begins at 0; the outline is two upright
+    lines.
+    """
     public, (i, j) = subject.public, subject.pair
-    reach = public.radius * (math.sqrt(2.0) if i == j else 1.0)
+    cy, ry = float(public.center[j]), float(public.half_range[j] * public.radius)
     return (
         Ring(
             cx=float(public.center[i]),
-            cy=float(public.center[j]),
-            rx=float(public.half_range[i] * reach),
-            ry=float(public.half_range[j] * reach),
+            cy=top / 2.0 if top else cy,
+            rx=float(public.half_range[i] * public.radius),
+            ry=TALL * top if top else ry,
             label="clipping: drag",
             name="clip",
             limits=(0.1, 1.0),
             factor=subject.clip,
         ),
     )
+
+
+def place_text(axis: Axis, value: float) -> str:
+    """A place on an axis in a sentence; of dates, the nearest day."""
+    return str(day_of(round(value))) if axis.days else brief(value)
 
 
 def brief(value: float) -> str:

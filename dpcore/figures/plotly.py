@@ -44,6 +44,7 @@ from dpcore.figures.scene import (
 )
 from dpcore.figures.tail import Tail, shaded
 from dpcore.privacy.guarantee import show_delta
+from dpcore.schema.forms import day_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -107,7 +108,7 @@ def scene_figure(scene: Scene) -> go.Figure:
             if isinstance(layer, Heat):
                 fig.update_xaxes(visible=False, row=row, col=column)
                 fig.update_yaxes(**_rows(layer, fig.get_subplot(row, column)), row=row, col=column)
-            if isinstance(layer, Cells | Marginals | Ranked):
+            if isinstance(layer, Cells | Marginals | Ranked) and panel.bare:
                 fig.update_xaxes(visible=False, row=row, col=column)
                 fig.update_yaxes(visible=False, row=row, col=column)
             if isinstance(layer, Mark):
@@ -290,13 +291,22 @@ def _marginals(layer: Marginals, step: int) -> Iterator[Any]:
     }
     for x, y, kind in layer.curves(step):
         yield _line(x, y, name=kind, hoverinfo="skip", **looks[kind])
+    if layer.on_axes:
+        return
     texts = [
-        f"{low:.3g} · {name} · {high:.3g}"
-        for name, (low, high) in zip(layer.names, np.asarray(layer.ranges), strict=True)
+        " · ".join((_end(low, dated=dated), name, _end(high, dated=dated)))
+        for name, (low, high), dated in zip(
+            layer.names, np.asarray(layer.ranges), layer.days, strict=True
+        )
     ]
     feet = [float(row) for row in range(len(texts))][::-1]
     here = {"mode": "text", "textposition": "bottom center"}
     yield _line([0.5] * len(texts), feet, text=texts, name="", **here)
+
+
+def _end(number: float, *, dated: bool) -> str:
+    """An end of an axis in words."""
+    return str(day_of(round(number))) if dated else f"{number:.3g}"
 
 
 def _tail(layer: Tail, step: int) -> Any:

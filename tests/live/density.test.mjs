@@ -30,13 +30,15 @@ test("columns share the height, each with room for its axis", () => {
 
 test("every group of every column is a line of the table, of the bold draw", () => {
   const layer = {
-    names: ["age", "visits"], style: "bold",
+    names: ["age", "visits"], style: "bold", days: [false, false],
     weights: [[[0.4, 0.6], [0.5, 0.5]]], means: [[[[1, 2], [3, 4]], [[9, 9], [9, 9]]]],
     sds: [[[[5, 6], [7, 8]], [[9, 9], [9, 9]]]],
   };
   const rows = marginalRows(layer, 0);
   assert.deepEqual(rows.map(({ x, half_x, weight }) => [x, half_x, weight]),
     [[1, 5, 0.4], [3, 7, 0.6], [2, 6, 0.4], [4, 8, 0.6]]);
+  const [first, , date] = marginalRows({ ...layer, days: [false, true] }, 0);
+  assert.deepEqual([first.x, date.x, date.half_x], [1, "1970-01-03", 6]);
 });
 
 test("names stand above their numbers where a card is narrow, and no number covers another", () => {

@@ -124,7 +124,7 @@ class MixtureSettings(Settings):
 
 PICTURES = {
     "density": Picture("Density", "picture:DENSITY", ghosts=False, plane=True, columns=2),
-    "marginals": Picture("Marginals", "picture:MARGINALS"),
+    "marginals": Picture("Marginals", "picture:MARGINALS", columns=2),
     "numbers": Picture("Numbers", "picture:NUMBERS", ghosts=False, plane=True),
     "synthetic": Picture("Synthetic rows", "picture:SYNTHETIC", ghosts=False, plane=True),
 }

@@ -1,5 +1,5 @@
 """The portraits of a mixture: groups as ellipses, as one density, column by column, in numbers, and
-rows drawn from them.
+rows drawn from them. Groups of one column are densities over a histogram of the rows.
 
 Beside the private groups the exact ones are dashed, where they may be seen. Groups with labels are
 classes, and have names of their own.
@@ -7,6 +7,7 @@ classes, and have names of their own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,14 +22,14 @@ from dpcore.figures.model_plot import (
     Drawing,
     Portrait,
     Subject,
-    brief,
     cloud,
     column_axis,
     column_title,
     own_units,
+    place_text,
     ring,
 )
-from dpcore.figures.scene import Axis, Ellipses, Points, Spots
+from dpcore.figures.scene import Axis, Ellipses, Layer, Points, Spots
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
 from dpcore.privacy.guarantee import show
@@ -46,6 +47,8 @@ DISC = 64  # points that stand for a disc
 
 def draw(subject: Subject) -> Drawing:
     """Exact rows and groups; private groups over the faint ones of the other noise draws."""
+    if subject.public.dim == 1:
+        return _one_column(subject)
     x, y = (_axis(subject, column) for column in subject.pair)
     exact = _params(subject.exact, subject.public, subject.pair)[None]
     private = _params(subject.private, subject.public, subject.pair)
@@ -87,6 +90,37 @@ def draw(subject: Subject) -> Drawing:
         outside=tuple(_said_wider(int(count), wider.shape[2]) for count in wider[:, 0].sum(axis=1)),
         key="dashed: exact" if subject.outlines else "",
     )
+
+
+def _one_column(subject: Subject) -> Drawing:
+    """The densities of all groups and of each, with its middle, on the axis of the only column."""
+    drawn, x, public = draw_marginals(subject), _axis(subject, 0), subject.public
+    params = _params(subject.private, public, subject.pair)[:, 0]
+    wider, names = _wider(params, x, x), _names(subject.exact, params.shape[1])
+    labels = names if isinstance(subject.exact, LabelledMixture) else ()
+    top = float(np.asarray(_marginals(drawn.exact)[0].tops)[0]) / TALL
+
+    def on_axes(layers: Sequence[Layer], params: Array) -> tuple[Layer, ...]:
+        places, weights = params[..., 0], params[..., 5]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            peaks = np.minimum(weights / np.sqrt(2.0 * np.pi * params[..., 2]), top)
+        shown = (replace(layer, on_axes=True) for layer in _marginals(layers))
+        return (*shown, *ring(subject, top), Spots(places, peaks, names, labels, weights))
+
+    return replace(
+        drawn,
+        exact=on_axes(drawn.exact, _params(subject.exact, public, subject.pair)[0]),
+        private=on_axes(drawn.private, params),
+        x=x,
+        y=Axis("density", (0.0, top)),
+        bare=False,
+        height=None,
+        outside=tuple(_said_wider(int(count), wider.shape[1]) for count in wider.sum(axis=1)),
+    )
+
+
+def _marginals(layers: Sequence[Layer]) -> list[Marginals]:
+    return [layer for layer in layers if isinstance(layer, Marginals)]
 
 
 def _wider(params: Array, x: Axis, y: Axis) -> Mask:
@@ -159,13 +193,17 @@ def _axis(subject: Subject, column: int) -> Axis:
     return column_axis(subject, column, float((means - room).min()), float((means + room).max()))
 
 
+def _place(axis: Axis, value: float) -> str:
+    text = place_text(axis, value) if axis.days else show(round(float(value), 1))
+    return f"{axis.label} {text}"
+
+
 def _described(params: Array, names: tuple[str, ...], x: Axis, y: Axis) -> str:
     """Each group in words: share and centre."""
     if not np.all(np.isfinite(params)):
         return NO_FIT
     parts = [
-        f"{name}: {p[5]:.0%} at {x.label} {show(round(float(p[0]), 1))}, "
-        f"{y.label} {show(round(float(p[1]), 1))}"
+        f"{name}: {p[5]:.0%} at {_place(x, p[0])}, {_place(y, p[1])}"
         for name, p in zip(names, params, strict=True)
     ]
     return "; ".join(parts) + "."
@@ -208,10 +246,10 @@ def draw_marginals(subject: Subject) -> Drawing:
     tops = _tops(best.weights[0], exact[0][0], exact[1][0], ranges)
     if bars.size:
         tops = np.maximum(tops, bars.max(axis=1))
-    names = tuple(axis.label for axis in axes)
+    names, days = tuple(axis.label for axis in axes), tuple(axis.days for axis in axes)
 
     def layer(weights: Array, means: Array, sds: Array, **more: Any) -> Marginals:
-        return Marginals(weights, means, sds, ranges, tops, names, **more)
+        return Marginals(weights, means, sds, ranges, tops, names, days=days, **more)
 
     true = best.weights[None], exact[0][None], exact[1][None]
     outlines = (layer(*true, style="outline"),) if subject.outlines else ()
@@ -222,8 +260,8 @@ def draw_marginals(subject: Subject) -> Drawing:
             layer(fits.weights[:, :most], *(array[:, :most] for array in private), bars=shown),
             *outlines,
         ),
-        exact_alt=_said_columns(names, exact[0][0]),
-        private_alts=tuple(_said_columns(names, means) for means in private[0][:, 0]),
+        exact_alt=_said_columns(axes, exact[0][0]),
+        private_alts=tuple(_said_columns(axes, means) for means in private[0][:, 0]),
         x=Axis("position on each column's own axis", (0.0, 1.0)),
         y=Axis("column", (0.0, len(columns) - 1.0 + TALL + 0.2)),
         bare=True,
@@ -258,13 +296,13 @@ def _tops(weights: Array, means: Array, sds: Array, ranges: Array) -> Array:
     )
 
 
-def _said_columns(names: tuple[str, ...], means: Array) -> str:
+def _said_columns(axes: Sequence[Axis], means: Array) -> str:
     """Where the groups' means ``(K, d)`` are, column by column."""
     if not np.all(np.isfinite(means)):
         return NO_FIT
     columns = (
-        f"{name}: means {', '.join(brief(float(mean)) for mean in column)}"
-        for name, column in zip(names, means.T, strict=True)
+        f"{axis.label}: means {', '.join(place_text(axis, float(mean)) for mean in column)}"
+        for axis, column in zip(axes, means.T, strict=True)
     )
     return "; ".join(columns) + "."
 
@@ -307,13 +345,24 @@ def draw_synthetic(subject: Subject) -> Drawing:
     public, pair = subject.public, subject.pair
     exact = _params(subject.exact, public, pair)[None, :1]
     shown = cloud(subject) or (_synthetic(exact[:, 0], "drawn from the exact fit"),)
-    private = _params(subject.private, public, pair)[:, 0]
+    private = _synthetic(_params(subject.private, public, pair)[:, 0], "synthetic rows")
+    top = 0.0
+    if public.dim == 1:
+        usual, top = replace(usual, y=Axis("spread vertically for legibility", (0.0, 1.0))), 1.0
+        shown, private = tuple(map(_spread_upwards, shown)), _spread_upwards(private)
     return replace(
         usual,
-        exact=(*shown, *ring(subject)),
-        private=(_synthetic(private, "synthetic rows"), *ring(subject)),
+        exact=(*shown, *ring(subject, top)),
+        private=(private, *ring(subject, top)),
         key=f"{DRAWN} synthetic rows",
     )
+
+
+def _spread_upwards(points: Points) -> Points:
+    """Points of one column, evenly over the height of the other axis."""
+    x = np.asarray(points.x)
+    heights = 0.618 * np.arange(1, x.shape[-1] + 1) % 1.0
+    return replace(points, y=np.broadcast_to(heights, x.shape))
 
 
 def _synthetic(params: Array, name: str) -> Points:

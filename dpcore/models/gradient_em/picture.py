@@ -20,6 +20,7 @@ from dpcore.figures.model_plot import (
     cloud,
     column_axis,
     column_title,
+    place_text,
 )
 from dpcore.figures.scene import Axis, Curve, Ellipses, Layer, Points
 from dpcore.models.gradient_em.mathematics import Coefficients
@@ -88,7 +89,8 @@ def _told_clouds(params: Array, x: Axis, y: Axis) -> str:
         return NO_FIT
     return (
         "; ".join(
-            f"{name} at {x.label} {brief(float(p[0]))}, {y.label} {brief(float(p[1]))}"
+            f"{name} at {x.label} {place_text(x, float(p[0]))}, "
+            f"{y.label} {place_text(y, float(p[1]))}"
             for name, p in zip(CLOUDS, params, strict=True)
         )
         + "."

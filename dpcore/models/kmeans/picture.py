@@ -8,16 +8,18 @@ from dpcore.arrays import Array, Mask
 from dpcore.figures import number_table
 from dpcore.figures.basemap import base_map, graticule, is_map
 from dpcore.figures.heatmap import Heat, as_images, images_across
+from dpcore.figures.marginals import BINS
 from dpcore.figures.model_plot import (
     NO_FIT,
     Drawing,
     Portrait,
     Subject,
-    brief,
     cloud,
     column_axis,
     column_title,
+    histogram,
     own_units,
+    place_text,
     ring,
 )
 from dpcore.figures.scene import GROUPS, Axis, Curve, Layer, Points, Spots
@@ -27,6 +29,7 @@ from dpcore.wall.data import PublicFrame
 
 ROOM = 0.25  # of the centres' range, on either side of it
 LEAST_ROOM = 0.05  # of the half range of the bounds
+HIGHEST = 1.5  # axis of one column's shares, as a multiple of the largest
 MOST_CELLS = 10  # beyond, borders hide what they part
 BOUNDS = (-1.04, 1.04, -1.04, 1.04)
 
@@ -34,41 +37,54 @@ BOUNDS = (-1.04, 1.04, -1.04, 1.04)
 def draw(subject: Subject) -> Drawing:
     """Exact rows, centres and cells; private ones over the faint centres of the other draws.
 
-    Where rows are pictures, so are centres.
+    Where rows are pictures, so are centres. Centres of one column stand as high as they have rows.
     """
     if subject.image is not None:
         return _pictures(subject, subject.image)
     pair, public = subject.pair, subject.public
     x, y = (_axis(subject, column) for column in pair)
     under: tuple[Layer, ...] = ()
+    top = 0.0
+    if public.dim == 1:
+        top = min(100.0, HIGHEST * 100.0 * float(subject.exact.shares.max()))
+        y = Axis("share of the rows (%)", (0.0, top))
     if is_map(public, pair):
         x, y = graticule(x), graticule(y)
         under = base_map(public, pair, x, y, subject.places)
     exact: Centres = subject.exact
     private: Centres = subject.private
     bold = Centres(private.centres[:, 0], private.shares[:, 0])
-    outline = ring(subject)
+    outline = ring(subject, top)
+    spots, others = _spots(public, exact, pair), _spots(public, bold, pair)
     return Drawing(
         exact=(
-            *cloud(subject),
+            *(cloud(subject) if not top else _histogram(subject, x)),
             *under,
-            *_cells(public, exact, pair),
+            *_cells(public, exact, pair, top),
             *outline,
-            _spots(public, exact, pair),
+            spots,
         ),
         private=(
             *_ghosts(public, private, pair),
             *under,
-            *_cells(public, bold, pair),
+            *_cells(public, bold, pair, top),
             *outline,
-            _spots(public, bold, pair),
+            others,
         ),
-        exact_alt=_described(public, exact, pair)[0],
-        private_alts=_described(public, bold, pair),
+        exact_alt=_described(public, spots, pair, (x, y))[0],
+        private_alts=_described(public, others, pair, (x, y)),
         x=x,
         y=y,
-        outside=_beyond(_spots(public, bold, pair), x, y),
+        outside=_beyond(others, x, y),
     )
+
+
+def _histogram(subject: Subject, axis: Axis) -> tuple[Curve, ...]:
+    """The shares of the exact rows of one column in narrow bins, where any may be shown."""
+    if subject.rows is None:
+        return ()
+    counts, edges = np.histogram(subject.rows[:, 0], BINS, axis.range)
+    return (histogram(edges, 100.0 * counts / max(1, len(subject.rows)), f"{subject.unit}s"),)
 
 
 def _beyond(spots: Spots, x: Axis, y: Axis) -> tuple[str, ...]:
@@ -142,21 +158,25 @@ def _axis(subject: Subject, column: int) -> Axis:
 def _spots(public: PublicFrame, fits: Centres, pair: tuple[int, int]) -> Spots:
     """The centres, one set a step, in the colours and markers that groups have."""
     count = fits.centres.shape[-2]
-    x, y = (own_units(public, fits.centres[..., column], column) for column in pair)
     return Spots(
-        x,
-        y,
+        *_places(public, fits, pair),
         names=tuple(f"centre {k + 1}" for k in range(count)),
         labels=tuple(str(k + 1) for k in range(count)),
         weights=fits.shares,
     )
 
 
+def _places(public: PublicFrame, fits: Centres, pair: tuple[int, int]) -> tuple[Array, Array]:
+    """Where centres are on the axes; of one column, as high as their share of the rows."""
+    x, y = (own_units(public, fits.centres[..., column], column) for column in pair)
+    return x, 100.0 * fits.shares if public.dim == 1 else y
+
+
 def _ghosts(public: PublicFrame, fits: Centres, pair: tuple[int, int]) -> tuple[Points, ...]:
     """The centres of the other noise draws, one cloud a centre."""
     if fits.centres.shape[1] < 2:
         return ()
-    across, up = (own_units(public, fits.centres[:, 1:, :, column], column) for column in pair)
+    across, up = (places[:, 1:] for places in _places(public, fits, pair))
     return tuple(
         Points(
             across[..., k],
@@ -169,32 +189,42 @@ def _ghosts(public: PublicFrame, fits: Centres, pair: tuple[int, int]) -> tuple[
     )
 
 
-def _cells(public: PublicFrame, fits: Centres, pair: tuple[int, int]) -> tuple[Curve, ...]:
-    """Borders between cells, in a plane of two columns only where there are no more columns."""
+def _cells(
+    public: PublicFrame, fits: Centres, pair: tuple[int, int], top: float
+) -> tuple[Curve, ...]:
+    """Borders between cells, where the table has one column or two; top: where the other axis of
+    one column ends."""
     count = fits.centres.shape[-2]
-    if public.dim != 2 or not 1 < count <= MOST_CELLS:
+    if public.dim > 2 or not 1 < count <= MOST_CELLS:
         return ()
+    if public.dim == 1:
+        ends = np.sort(_places(public, fits, pair)[0], axis=-1)
+        x = np.repeat((ends[..., 1:] + ends[..., :-1]) / 2.0, 3, axis=-1)
+        y = np.broadcast_to(np.tile([0.0, top, np.nan], count - 1), x.shape)
+        return (Curve(x, y, colour=None, bold=True),)
     lines = borders(fits.centres[..., list(pair)], BOUNDS)  # nearest in unit coordinates
     x, y = (own_units(public, lines[..., place], column) for place, column in enumerate(pair))
     return (Curve(x, y, colour=None, bold=True),)
 
 
-def _described(public: PublicFrame, fits: Centres, pair: tuple[int, int]) -> tuple[str, ...]:
+def _described(
+    public: PublicFrame, spots: Spots, pair: tuple[int, int], axes: tuple[Axis, Axis]
+) -> tuple[str, ...]:
     """Each centre in words: where it is, and its share of the rows; one text a step."""
-    places = np.stack(
-        [own_units(public, fits.centres[..., column], column) for column in pair], axis=-1
-    )
-    first, second = (public.names[column] for column in pair)
+    columns = slice(1 if public.dim == 1 else 2)
+    named = [(public.names[column], axis) for column, axis in zip(pair, axes, strict=True)][columns]
+    places = np.stack([spots.x, spots.y], axis=-1)[..., columns]  # (S, K, 1 or 2)
+
+    def centre(number: int, place: Array, share: float) -> str:
+        of = zip(named, place, strict=True)
+        at = ", ".join(f"{name} {place_text(axis, float(value))}" for (name, axis), value in of)
+        return f"centre {number} at {at}, {share:.0%} of the rows"
+
     return tuple(
-        "; ".join(
-            f"centre {k + 1} at {first} {brief(float(x))}, {second} {brief(float(y))}, "
-            f"{share:.0%} of the rows"
-            for k, ((x, y), share) in enumerate(zip(centres, shares, strict=True))
-        )
-        + "."
-        if np.all(np.isfinite(centres))
+        "; ".join(map(centre, range(1, len(shares) + 1), step, shares)) + "."
+        if np.all(np.isfinite(step))
         else NO_FIT
-        for centres, shares in zip(places, fits.shares, strict=True)
+        for step, shares in zip(places, np.asarray(spots.weights), strict=True)
     )
 
 

@@ -16,8 +16,10 @@ from dpcore.figures.model_plot import (
     Portrait,
     Subject,
     brief,
+    histogram,
     own_axis,
     own_units,
+    place_text,
 )
 from dpcore.figures.scene import Axis, Curve, Layer, Points
 
@@ -40,24 +42,28 @@ def draw(subject: Subject) -> Drawing:
 
 def _one_column(subject: Subject) -> Drawing:
     public, middle = subject.public, float(subject.public.center[0])
-    unit = public.units[0] or ""
     exact = float(own_units(public, subject.exact.mean[0], 0)[0])
     means = own_units(public, subject.private.mean[:, :, 0], 0)  # (S, D)
     reach = public.half_range[0] * subject.private.reach[:, 0, 0]  # (S,)
     low, high = _ends(subject, exact, means)
+    axis = own_axis(public, 0, low, high)
+    unit = "days" if axis.days else public.units[0] or ""
     drawn = np.empty(0) if subject.rows is None else subject.rows[:, 0]
     heights, edges = np.histogram(drawn, BINS, (low, high))
     top = 1.1 * float(heights.max(initial=1))
     rows: tuple[Layer, ...] = ()
     if subject.rows is not None:
-        x, outline = np.repeat(edges, 2)[1:-1], np.repeat(heights, 2)
-        rows = (Curve(x, outline, np.zeros_like(x), outline, colour=None, name=f"{subject.unit}s"),)
+        rows = (histogram(edges, heights, f"{subject.unit}s"),)
     cut = (
         _upright(middle - reach, top, colour=2, dash=3, name="cut below"),
         _upright(middle + reach, top, colour=2, dash=3, name="cut above", label="cut"),
     )
     truth = _upright(np.array([exact]), top, colour=0, dash=2, name="exact mean", label="exact")
-    mean, places = f"{brief(exact)} {unit}".rstrip(), own_text(means[:, 0], unit)
+    suffix = "" if axis.days else f" {unit}".rstrip()
+    mean, *places = (
+        f"{place_text(axis, float(value))}{suffix}" if value == value else ""
+        for value in (exact, *means[:, 0])
+    )
     far = own_text(reach, unit)
     return Drawing(
         exact=(*rows, *cut, replace(truth, dash=0, bold=True, label="")),
@@ -70,15 +76,17 @@ def _one_column(subject: Subject) -> Drawing:
         ),
         exact_alt=f"The mean is {mean}.",
         private_alts=tuple(
-            f"The mean is {place}; values are truncated at about {away} from {brief(middle)}."
+            f"The mean is {place}; values are truncated at about {away} from "
+            f"{place_text(axis, middle)}."
             if place
             else NO_FIT
             for place, away in zip(places, far, strict=True)
         ),
-        x=own_axis(public, 0, low, high),
+        x=axis,
         y=Axis(f"{subject.unit}s", (0.0, top)),
         outside=tuple(
-            f"mean {brief(float(value))}" if value == value else "" for value in means[:, 0]
+            f"mean {place_text(axis, float(value))}" if value == value else ""
+            for value in means[:, 0]
         ),
     )
 
