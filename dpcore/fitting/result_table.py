@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -33,12 +34,7 @@ def column_titles(record: dict[str, Any], *, places: bool = False) -> list[str]:
 def place_texts(record: dict[str, Any], numbers: Sequence[float]) -> list[str]:
     """A number of each column as it is read: of a date, the nearest day."""
     columns = zip(numbers, record["bounds"], record["units"], strict=True)
-    return [_place_text(*column) for column in columns]
-
-
-def _place_text(number: float, limits: Sequence[float], unit: str | None) -> str:
-    day = day_of(round(number)) if unit == DAYS else None
-    return in_digits(number, limits) if day is None else day.isoformat()
+    return [str((unit == DAYS and day_of(round(x))) or in_digits(x, at)) for x, at, unit in columns]
 
 
 def in_digits(number: float, limits: Sequence[float], least: int = 4, mark: str = "") -> str:
@@ -48,8 +44,20 @@ def in_digits(number: float, limits: Sequence[float], least: int = 4, mark: str 
 
     >>> in_digits(52.18, (0, 110)), in_digits(1000050.12, (1_000_000, 1_000_100))
     ('52.18', '1000050.1')
+    >>> in_digits(25951.3, (0, 150_000)), in_digits(-0.00003473, (0, 1))
+    ('25,950', '-0.00003473')
     """
-    return f"{number:{mark}.{min(MOST_DIGITS, least + common_digits(number, limits))}g}"
+    return in_figures(number, min(MOST_DIGITS, least + common_digits(number, limits)), mark)
+
+
+def in_figures(number: float, figures: int, mark: str = "") -> str:
+    """A number with so many figures; a large one has thousands marked instead of an exponent.
+
+    >>> in_figures(13421.7, 3), in_figures(0.0123, 3), in_figures(2.5e141, 3)
+    ('13,400', '0.0123', '2.5e+141')
+    """
+    text = f"{number:{mark}.{figures}g}"
+    return format(Decimal(text), ",f") if "e" in text and 1e-12 < abs(number) < 1e15 else text
 
 
 def common_digits(number: float, limits: Sequence[float]) -> int:
@@ -83,10 +91,9 @@ def part_table(
     for k, (share, numbers) in enumerate(zip(parameters[shares], parameters[places], strict=True)):
         texts = [f"{x:{form}}" for x in numbers] if form else place_texts(record, numbers)
         if "covariances" in parameters:
-            spreads = np.sqrt(np.diagonal(parameters["covariances"][k]))
-            texts = [f"{text} ± {sd:.3g}" for text, sd in zip(texts, spreads, strict=True)]
-        cells = dict(zip(titles, texts, strict=True))
-        lines.append({part: k + 1, "share": f"{share:.1%}", **cells})
+            with_sd = zip(texts, np.sqrt(np.diagonal(parameters["covariances"][k])), strict=True)
+            texts = [f"{text} ± {in_figures(sd, 3)}" for text, sd in with_sd]
+        lines.append({part: k + 1, "share": f"{share:.1%}"} | dict(zip(titles, texts, strict=True)))
     return about, lines
 
 

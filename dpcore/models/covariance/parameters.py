@@ -11,7 +11,14 @@ import numpy as np
 from dpcore.arrays import Array
 from dpcore.checks import listed
 from dpcore.fitting.recipe import ColumnParameters
-from dpcore.fitting.result_table import FEW_COLUMNS, STRONGEST, Table, column_titles, place_texts
+from dpcore.fitting.result_table import (
+    FEW_COLUMNS,
+    STRONGEST,
+    Table,
+    column_titles,
+    in_figures,
+    place_texts,
+)
 from dpcore.models.covariance.mathematics import Covariances, correlations, principal, shares
 from dpcore.wall.data import PublicFrame
 
@@ -99,7 +106,7 @@ def result_table(record: dict[str, Any]) -> Table:
         {
             "column": f"{i + 1} {title}",
             "mean": means[i],
-            "deviation": f"{max(parameters['covariance'][i][i], 0.0) ** 0.5:.3g}",
+            "deviation": in_figures(max(parameters["covariance"][i][i], 0.0) ** 0.5, 3),
             **{str(j + 1): f"{value:+.2f}" for j, value in enumerate(parameters["correlation"][i])},
             **{f"component {k + 1}": f"{axis[i]:+.2f}" for k, axis in enumerate(axes)},
         }

@@ -10,7 +10,14 @@ import numpy as np
 from dpcore.arrays import Array, Indices
 from dpcore.checks import listed
 from dpcore.fitting.recipe import ColumnParameters
-from dpcore.fitting.result_table import FEW_COLUMNS, STRONGEST, Table, column_titles, place_texts
+from dpcore.fitting.result_table import (
+    FEW_COLUMNS,
+    STRONGEST,
+    Table,
+    column_titles,
+    in_figures,
+    place_texts,
+)
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.schema import Schema
@@ -122,7 +129,7 @@ def _column_lines(
             "column": title,
             "mean": mean,
             **{f"factor {k + 1}": f"{loadings[k]:+.3g}" for k in visible},
-            "its own": f"{own**0.5:.3g}",
+            "its own": in_figures(own**0.5, 3),
         }
         for title, mean, loadings, own in zip(
             titles,
