@@ -334,6 +334,7 @@ def test_a_report_leaves_out_what_is_too_large_and_says_so() -> None:
     cube: dict[str, Any] = {
         "parameters": {"odd": np.zeros((2, 2, 3)).tolist(), "columns": ["a", "b"]},
         "settings": {"components": 2},
+        "columns": [],
     }
     model.part = "group"
     assert list(report._parameters(cube, model)) == []  # nobody knows what its places mean

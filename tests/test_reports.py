@@ -174,7 +174,10 @@ def test_all_limits_that_the_guarantee_rests_on_stand_in_the_report() -> None:
     assert "the target" not in limits("gmm")
     dossier = json.loads(json.dumps(made("mean").dossier))
     dossier["columns"][0] |= {"unit": DAYS, "lower": 16071.0, "upper": 18993.0}
-    assert "<td>16,071 (2014-01-01)</td><td>18,993 (2022-01-01)</td>" in report(dossier)
+    dossier["parameters"]["mean"][0] = 17000.4
+    page = report(dossier)
+    assert "<td>16,071 (2014-01-01)</td><td>18,993 (2022-01-01)</td>" in page
+    assert "<td>x</td><td>17,000 (2016-07-18)</td>" in page, "what was released is a date too"
 
 
 def test_what_a_model_warns_of_stands_in_the_report_in_full() -> None:

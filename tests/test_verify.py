@@ -32,7 +32,7 @@ from dpcore.releases.report import EDITION
 from dpcore.wall.table import PrivateTable
 
 DATA = Path(__file__).parent / "data"
-OLD, MIDDLE, NEW, *OTHER_WORDS, TODAY = (DATA / f"release_{number}" for number in range(1, 10))
+OLD, MIDDLE, NEW, *OTHER_WORDS, TODAY = (DATA / f"release_{number}" for number in range(1, 11))
 GIVEN = ROOT / "notebooks" / "first_release"  # which the last of these ledgers paid for
 NOW = "epsilon = 1.00, delta = 1e-6, replacing one patient's row. Proved."
 COLUMNS = (
@@ -249,7 +249,7 @@ def test_a_report_that_is_out_can_be_made_anew_by_its_own_version() -> None:
 @pytest.mark.parametrize("earlier", [MIDDLE, *OTHER_WORDS], ids=lambda folder: folder.name)
 def test_a_dossier_whose_report_has_other_words_verifies_by_its_hashes(earlier: Path) -> None:
     """Of the second format, without a hash of its own content, of the fourth to seventh, and of the
-    eighth with the first edition of the report."""
+    eighth with the first two editions of the report."""
     found = verify(earlier / "first", earlier / "budget.sqlite")
     assert found["files"] == {"report.html": beside.HASH, "synthetic.csv": beside.HASH}
     assert found["unvouched"] == []

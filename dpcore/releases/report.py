@@ -23,12 +23,14 @@ from dpcore.releases.filter import FILTERS
 from dpcore.schema import Column, Schema
 from dpcore.schema.forms import DAYS, day_of
 
-EDITION = 2  # of its words and tables; others need another number, or reports that are out fail
+EDITION = 3  # of its words and tables; others need another number, or reports that are out fail
 MOST_CELLS = 400  # of a table of parameters; the dossier has all
 TINY, LEGIBLE = 1e-300, 1e15  # of delta, and of what is written with all its figures
 MOST_ACROSS = 8  # columns of a table that a printed page holds
 MOST_WORDS = 200  # of a public list that are written out
 MOST_LETTERS = 100  # of a list of words that is written out
+PLACES = ("mean", "means", "centers", "origin", "lower", "upper")  # arrays of places in columns
+LEAST = 1e-6  # of a number that is written without an exponent
 FILLED = "a missing cell counts as"  # an assumption begins so where it is true
 DOSSIER, NOT_STATED = "dossier.json", "not stated"
 
@@ -310,13 +312,14 @@ def _title(column: dict[str, Any]) -> str:
 
 
 def _dated(number: float, unit: str | None) -> str:
-    """A limit, of a date with its day.
+    """A number; a place in a column of dates with the nearest day.
 
-    >>> _dated(16071.0, DAYS)
-    '16,071 (2014-01-01)'
+    >>> _dated(16071.2, DAYS), _dated(9.05e-13, None)
+    ('16,071 (2014-01-01)', '9.05e-13')
     """
-    day = day_of(number) if unit == DAYS else None
-    return show(number) if day is None else f"{show(number)} ({day})"
+    day = day_of(round(number)) if unit == DAYS and math.isfinite(number) else None
+    text = f"{number:.3g}" if 0.0 < abs(number) < LEAST else show(number)
+    return text if day is None else f"{text} ({day})"
 
 
 def _lines(
@@ -325,7 +328,7 @@ def _lines(
     cells: Iterable[Sequence[float]],
     units: Iterable[str | None] = (),
 ) -> str:
-    """A table with one line a column of the rows. units: of each line, where they are limits."""
+    """A table with one line a column of the rows. units: of each line, where numbers are places."""
     top = "".join(f"<th>{escape(head)}</th>" for head in heads)
     lines = []
     for title, numbers, unit in zip_longest(titles, cells, units):
@@ -357,24 +360,25 @@ def _parameters(dossier: dict[str, Any], model: Model) -> Iterator[tuple[str, st
         return
     named = ((name, _array(value)) for name, value in parameters.items())
     arrays = [(name, array) for name, array in named if array is not None]
-    parts = _parts(dossier, model)
+    parts, of_column = _parts(dossier, model), {c["name"]: c["unit"] for c in dossier["columns"]}
     if model.columns_first and len(parts) == len(names):
         return  # an array's shape does not say which is which
     for name, array in sorted(arrays, key=lambda table: table[1].ndim):
         heading, shape, value = _spaced(name), array.shape, array.tolist()
+        units = [of_column.get(column) for column in names] if name in PLACES else []
         if not 0 < array.size <= MOST_CELLS:
             continue
         if stands := model.axes.get(name):
-            yield name, _by_axes(heading, stands, array, model, names)
+            yield name, _by_axes(heading, stands, array, model, names, units)
             continue
         if shape == (len(parts),) and not model.one_row:
             yield name, _table(heading, parts, ("",), [value])
         elif shape == (len(names),):
-            yield name, _table(heading, ("",), names, array[:, None].tolist())
+            yield name, _table(heading, ("",), names, array[:, None].tolist(), units)
         elif shape == (len(names), len(parts)) and model.columns_first:
             yield name, _table(heading, parts, names, value)
         elif shape == (len(parts), len(names)):  # parts across: names are long, and parts few
-            yield name, _table(heading, parts, names, array.T.tolist())
+            yield name, _table(heading, parts, names, array.T.tolist(), units)
         elif shape == (len(parts), len(names), len(names)):
             tables = (
                 _table(f"{heading}, {part}", names, names, matrix)
@@ -389,8 +393,10 @@ def _by_axes(
     array: Array,
     model: Model,
     names: Sequence[str],
+    units: Sequence[str | None],
 ) -> str:
-    """A table of an array whose model says what its axes stand for; columns down."""
+    """A table of an array whose model says what its axes stand for; columns down. units: of these,
+    where numbers are places."""
     if stands[-1] == "column" and array.ndim == 2:
         stands, array = stands[::-1], array.T
     down, across = (
@@ -400,7 +406,7 @@ def _by_axes(
         for at, axis in ((0, stands[0]), (-1, stands[-1]))
     )
     if array.ndim == 1:
-        return _table(heading, ("",), down, array[:, None].tolist())
+        return _table(heading, ("",), down, array[:, None].tolist(), units)
     return _table(heading, across, down, array.tolist())
 
 
@@ -417,15 +423,18 @@ def _spaced(name: str) -> str:
 
 
 def _table(
-    name: str, across: Sequence[str], down: Sequence[str], cells: Sequence[Sequence[float]]
+    name: str,
+    across: Sequence[str],
+    down: Sequence[str],
+    cells: Sequence[Sequence[float]],
+    units: Sequence[str | None] = (),
 ) -> str:
     """One table, or several that each fit the width of a page."""
-    return "".join(
-        f'<div class="wide">{_lines((name, *across[at:end]), down, [row[at:end] for row in cells])}'
-        "</div>"
-        for at in range(0, len(across), MOST_ACROSS)
-        for end in [at + MOST_ACROSS]
+    parts = (slice(at, at + MOST_ACROSS) for at in range(0, len(across), MOST_ACROSS))
+    tables = (
+        _lines((name, *across[part]), down, [row[part] for row in cells], units) for part in parts
     )
+    return "".join(f'<div class="wide">{table}</div>' for table in tables)
 
 
 def _budget(dossier: dict[str, Any]) -> Iterator[str]:
@@ -515,7 +524,7 @@ def _assumed(dossier: dict[str, Any]) -> Iterator[str]:
         heads.append(FILLED)
         for line, column in zip(limits, schema.numeric_columns(), strict=False):
             line.append(column.fill)
-    titles = [*map(_title, columns)]
+    titles, units = [*map(_title, columns)], [column["unit"] for column in columns]
     explained = _explained(schema, dossier)
     if (
         explained is not None
@@ -525,11 +534,12 @@ def _assumed(dossier: dict[str, Any]) -> Iterator[str]:
         titles.append(
             f"{_title({'name': explained.name, 'unit': explained.unit})}, the {explained.role}"
         )
+        units.append(explained.unit)
         limits.append([explained.low, explained.high])
         if len(heads) > 3 and explained.fill is not None:
             limits[-1].append(explained.fill)
     yield "<h2>Public limits</h2>"
-    yield _lines(heads, titles, limits, (column["unit"] for column in columns))
+    yield _lines(heads, titles, limits, units)
     if explained is not None and not explained.is_number:
         values = escape(", ".join(explained.categories or ("0", "1")))
         yield f"<p>Values of {escape(explained.name)}, the {explained.role}: {values}.</p>"
