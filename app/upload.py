@@ -207,14 +207,19 @@ def panel() -> None:
 
 
 def _begin(upload: Upload) -> None:
-    """On with what is in use: a delta for its rows, and another model where the one on Explore does
-    not read it."""
+    """On with what is in use: a delta for its rows, another model where the one on Explore does not
+    read it, and a plane of two numbers or dates, if there are two: categories lie on lines."""
     assert upload.table is not None
     first: dict[str, Any] = {}
     public: Any = upload.table.schema
     if not left_on_explore().declared.suits(public):
         name = next(name for name, model in declarations().items() if model.suits(public))
         first = {"model": name, **begun(opening(UPLOAD, name))}
+    if isinstance(public, Schema):
+        there = enumerate(public.numeric_columns())
+        numbers = (place for place, number in there if public.column(number.source).is_number)
+        pair = dict(zip("xy", numbers, strict=False))
+        first |= pair if len(pair) > 1 else {"x": 0, "y": 1}
     left = left_on_explore()
     delta = delta_under(first.get("adjacency", left.adjacency), left.delta)
     change(rows_per_person=upload.rows_per_person, delta=delta, **first)

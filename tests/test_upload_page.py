@@ -165,6 +165,21 @@ def test_limits_that_are_shown_are_those_that_are_used() -> None:
     assert kept.table.schema == Schema.parse(LIMITS.replace("5000", "2"), "limits.toml")
 
 
+@pytest.mark.parametrize(("region", "pair"), [("feature", (2, 3)), ("ignore", (0, 1))])
+def test_two_numbers_are_drawn_before_categories(region: str, pair: tuple[int, int]) -> None:
+    """Rows of a category lie on two lines."""
+    table = b"region,age,income\n" + b"north,30,40000\nsouth,41,52000\n" * 20
+    before, first = (
+        LIMITS.replace('"label"', f'"{region}"').replace("5000", "1").split("[columns.age")
+    )
+    numbers, category = first.split("[columns.region")
+    at = given(with_table(table), f"{before}[columns.region{category}[columns.age{numbers}")
+    use(at).click().run()
+    assert not at.exception
+    scenario = at.session_state["scenario"]
+    assert (scenario.x, scenario.y) == pair
+
+
 def test_a_schema_file_that_is_taken_away_leaves_its_rows_per_person() -> None:
     """It may allow more than the box would let anybody choose."""
     at = given(with_table(), LIMITS)
