@@ -71,21 +71,23 @@ class Marginals:
             np.asarray(array)[step if len(np.asarray(array)) > 1 else 0]
             for array in (self.weights, self.means, self.sds)
         )
-        share = np.linspace(0.0, 1.0, POINTS)
         for row, (low, high) in enumerate(ranges):
             foot, scale = len(ranges) - 1.0 - row, TALL / tops[row]
-            start, wide, most = 0.0, 1.0, foot + 1.0
-            if self.on_axes:
-                foot, scale, start, wide, most = 0.0, 1.0, low, high - low, np.inf
+            lines: list[tuple[Array, Array, str]] = []
             if bars.size:
-                edges = np.repeat(np.linspace(0.0, 1.0, bars.shape[1] + 1), 2)
-                heights = np.concatenate([[0.0], np.repeat(bars[row], 2), [0.0]])
-                yield start + wide * edges, foot + scale * heights, "bars"
-            x = low + share * (high - low)
+                edges = np.repeat(np.linspace(low, high, bars.shape[1] + 1), 2)
+                lines.append(
+                    (edges, np.concatenate([[0.0], np.repeat(bars[row], 2), [0.0]]), "bars")
+                )
+            x = np.linspace(low, high, POINTS)
             for draw in range(len(means)):
                 y = mixed(weights[draw], means[draw, :, row], sds[draw, :, row], x)
-                kind = "ghost" if draw else self.style
-                yield start + wide * share, np.minimum(foot + scale * y, most), kind
+                lines.append((x, y, "ghost" if draw else self.style))
+            for x, y, kind in lines:
+                if self.on_axes:
+                    yield x, y, kind
+                else:
+                    yield (x - low) / (high - low), foot + np.minimum(scale * y, 1.0), kind
 
 
 def mixed(weights: Array, means: Array, sds: Array, x: Array) -> Array:
