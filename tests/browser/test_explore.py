@@ -433,6 +433,11 @@ def test_no_word_in_a_picture_leaves_its_card(explore: Any) -> None:
     now = lists.evaluate_all(wide)
     lists.evaluate_all("lists => lists.forEach((one) => { one.style.minWidth = 'max-content'; })")
     assert lists.evaluate_all(wide) == now
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto(page.url.split("?")[0] + "?data=wine&x=11&y=7")
+    lists.nth(2).wait_for()
+    caption = page.locator("figcaption").first
+    assert caption.evaluate("node => node.scrollWidth <= node.clientWidth"), "cut off"
 
 
 def test_a_pinned_view_stays_while_the_slider_is_dragged(explore: Any) -> None:
