@@ -34,6 +34,8 @@ def test_guess_then_see_then_back(new_page: Any, server: Any, visits: Any) -> No
     page.get_by_text(wording.HIDDEN_BY_LINK).wait_for(timeout=30_000)
     assert page.locator('[data-panel="curve"]').count() == 0
     page.get_by_role("link", name="Learn", exact=True).click()
+    page.get_by_role("heading", name=learn_texts.TITLE).wait_for()
+    wait_until_idle(page)  # a press while the page is still drawn can be lost
     of(page, COMPOSE).get_by_role("button", name=learn_texts.MY_GUESS).click()
     answer = f"ε = {show_bound(hundred_together())}"
     page.get_by_text(f"{answer}.").wait_for(timeout=30_000)
